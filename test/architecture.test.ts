@@ -9,39 +9,10 @@ import { linesOfRooms, sourceFigures } from './source-figures.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** The rooms from the ground up: a file imports from its own room and from those below. */
-const ROOMS = [
-  ['schemas/'],
-  ['src/lib/'],
-  ['src/raster/'],
-  ['src/config.ts', 'src/errors.ts'],
-  ['src/data/'],
-  ['src/http/'],
-  ['src/catalog/'],
-  ['src/lookup/'],
-  ['src/history/'],
-  ['src/accounts/'],
-  ['src/advice/'],
-  ['src/maps/'],
-  ['src/ingest/'],
-  ['src/cli/'],
-  ['src/extensions/'],
-  ['src/app.ts'],
-  ['src/start.ts', 'src/primary.ts', 'src/worker.ts', 'src/process.ts'],
-  ['src/cli/agro.ts', 'src/cli/program.ts', 'src/server.ts'],
-]
-
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts'))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
-}
-
-/** The modules of the pages. */
-function webModules(): string[] {
-  return readdirSync(join(ROOT, 'web'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join('web', name))
 }
 
 function textOf(file: string): string {
@@ -62,74 +33,6 @@ function specifiersIn(text: string, file: string): string[] {
     if (specifier?.startsWith('.')) return relative(ROOT, resolve(ROOT, dirname(file), specifier))
     return `package:${specifier}`
   })
-}
-
-/** With those that it imports while it runs. */
-function allImportsOf(file: string): string[] {
-  const later = textOf(file).matchAll(/\bimport\('(\.[^']+)'\)/g)
-  return [...importsOf(file), ...[...later].map(([, path]) => join(dirname(file), path as string))]
-}
-
-function packagesOf(file: string): string[] {
-  const text = textOf(file).replaceAll(TYPE_IMPORT, '')
-  const found = text.matchAll(/\b(?:from|import|resolve)[\s(]+'(?!node:)((?:@[\w.-]+\/)?[a-z][\w.-]*)[/']/g)
-  return [...found].map(([, name]) => name as string)
-}
-
-function layerOf(file: string): number | undefined {
-  // Files that are named for themselves stand above their room.
-  const layer = ROOMS.findLastIndex((paths) => paths.some((path) => file === path || file.startsWith(path)))
-  return layer < 0 ? undefined : layer
-}
-
-/** Groups of files each of which leads back to itself (Tarjan, 1972: strongly connected components). */
-function circlesAmong(all: string[], targetsOf = allImportsOf): string[][] {
-  const targets = new Map(all.map((file): [string, string[]] => [file, targetsOf(file)]))
-  const order = new Map<string, number>()
-  const open: string[] = []
-  const circles: string[][] = []
-
-  function visit(file: string): number {
-    const place = order.size
-    order.set(file, place)
-    open.push(file)
-    let low = place
-    for (const target of targets.get(file) ?? []) {
-      if (!targets.has(target)) continue
-      if (!order.has(target)) low = Math.min(low, visit(target))
-      else if (open.includes(target)) low = Math.min(low, order.get(target) as number)
-    }
-    if (low === place) {
-      const circle = open.splice(open.indexOf(file))
-      if (circle.length > 1) circles.push(circle.sort())
-    }
-    return low
-  }
-
-  for (const file of all) if (!order.has(file)) visit(file)
-  return circles
-}
-
-/** The room of a file of src. */
-function roomOf(file: string): string | undefined {
-  return /^src\/([^/]+)\//.exec(file)?.[1]
-}
-
-function extensionOf(file: string): string | undefined {
-  return /^src\/extensions\/([^/]+)\//.exec(file)?.[1]
-}
-
-/** Of the core, or of an extension. */
-function isSchema(file: string): boolean {
-  return file.startsWith('schemas/') || /^src\/extensions\/[^/]+\/schemas\.ts$/.test(file)
-}
-
-/** A folder of a room with all that is below, or a file of the room itself. */
-function folderOf(file: string): string {
-  return file
-    .split('/')
-    .slice(0, file.startsWith('web/') ? 2 : 3)
-    .join('/')
 }
 
 const files = [...sourceFiles('src'), ...sourceFiles('schemas')]
@@ -340,3 +243,100 @@ describe('the source', () => {
     expect(naming).toEqual([])
   })
 })
+
+/** The rooms from the ground up: a file imports from its own room and from those below. */
+const ROOMS = [
+  ['schemas/'],
+  ['src/lib/'],
+  ['src/raster/'],
+  ['src/config.ts', 'src/errors.ts'],
+  ['src/data/'],
+  ['src/http/'],
+  ['src/catalog/'],
+  ['src/lookup/'],
+  ['src/history/'],
+  ['src/accounts/'],
+  ['src/advice/'],
+  ['src/maps/'],
+  ['src/ingest/'],
+  ['src/cli/'],
+  ['src/extensions/'],
+  ['src/app.ts'],
+  ['src/start.ts', 'src/primary.ts', 'src/worker.ts', 'src/process.ts'],
+  ['src/cli/agro.ts', 'src/cli/program.ts', 'src/server.ts'],
+]
+
+/** The modules of the pages. */
+function webModules(): string[] {
+  return readdirSync(join(ROOT, 'web'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join('web', name))
+}
+
+/** With those that it imports while it runs. */
+function allImportsOf(file: string): string[] {
+  const later = textOf(file).matchAll(/\bimport\('(\.[^']+)'\)/g)
+  return [...importsOf(file), ...[...later].map(([, path]) => join(dirname(file), path as string))]
+}
+
+function packagesOf(file: string): string[] {
+  const text = textOf(file).replaceAll(TYPE_IMPORT, '')
+  const found = text.matchAll(/\b(?:from|import|resolve)[\s(]+'(?!node:)((?:@[\w.-]+\/)?[a-z][\w.-]*)[/']/g)
+  return [...found].map(([, name]) => name as string)
+}
+
+function layerOf(file: string): number | undefined {
+  // Files that are named for themselves stand above their room.
+  const layer = ROOMS.findLastIndex((paths) => paths.some((path) => file === path || file.startsWith(path)))
+  return layer < 0 ? undefined : layer
+}
+
+/** Groups of files each of which leads back to itself (Tarjan, 1972: strongly connected components). */
+function circlesAmong(all: string[], targetsOf = allImportsOf): string[][] {
+  const targets = new Map(all.map((file): [string, string[]] => [file, targetsOf(file)]))
+  const order = new Map<string, number>()
+  const open: string[] = []
+  const circles: string[][] = []
+
+  function visit(file: string): number {
+    const place = order.size
+    order.set(file, place)
+    open.push(file)
+    let low = place
+    for (const target of targets.get(file) ?? []) {
+      if (!targets.has(target)) continue
+      if (!order.has(target)) low = Math.min(low, visit(target))
+      else if (open.includes(target)) low = Math.min(low, order.get(target) as number)
+    }
+    if (low === place) {
+      const circle = open.splice(open.indexOf(file))
+      if (circle.length > 1) circles.push(circle.sort())
+    }
+    return low
+  }
+
+  for (const file of all) if (!order.has(file)) visit(file)
+  return circles
+}
+
+/** The room of a file of src. */
+function roomOf(file: string): string | undefined {
+  return /^src\/([^/]+)\//.exec(file)?.[1]
+}
+
+function extensionOf(file: string): string | undefined {
+  return /^src\/extensions\/([^/]+)\//.exec(file)?.[1]
+}
+
+/** Of the core, or of an extension. */
+function isSchema(file: string): boolean {
+  return file.startsWith('schemas/') || /^src\/extensions\/[^/]+\/schemas\.ts$/.test(file)
+}
+
+/** A folder of a room with all that is below, or a file of the room itself. */
+function folderOf(file: string): string {
+  return file
+    .split('/')
+    .slice(0, file.startsWith('web/') ? 2 : 3)
+    .join('/')
+}

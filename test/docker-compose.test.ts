@@ -11,7 +11,6 @@ import { EXTENSIONS } from '#src/extensions/index.ts'
 import { newFolder } from './setup/folders.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const run = promisify(execFile)
 
 interface Compose {
   services: Record<
@@ -29,7 +28,6 @@ interface Compose {
 
 const text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')
 const compose: Compose = parse(text, { merge: true })
-const ours = Object.entries(compose.services).filter(([, { build }]) => build !== undefined)
 
 /** The operator's own, which no setting names and no script makes. */
 const OWN = 'certificate'
@@ -42,21 +40,6 @@ function filledIn(value: string | number, settings: Record<string, string> = {})
   return String(value).replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name, other = '') => settings[name] || other)
 }
 
-/** The files of the secrets. */
-const FILES = Object.entries(compose.secrets)
-  .filter(([name]) => name !== OWN)
-  .map(([, { file }]) => filledIn(file))
-
-function makeSecrets(folder: string) {
-  return run('sh', [join(ROOT, 'docker/secrets.sh')], { cwd: folder })
-}
-
-async function secretsIn(folder: string): Promise<Record<string, string>> {
-  const names = (await readdir(join(folder, 'secrets'))).sort()
-  const texts = await Promise.all(names.map((name) => readFile(join(folder, 'secrets', name), 'utf8')))
-  return Object.fromEntries(names.map((name, index) => [name, texts[index] as string]))
-}
-
 test('each container is given the secrets that its settings name, and no others', () => {
   for (const { environment = {}, secrets = [] } of Object.values(compose.services)) {
     if (secrets.includes(OWN)) continue
@@ -66,6 +49,11 @@ test('each container is given the secrets that its settings name, and no others'
     expect(files.sort()).toEqual(secrets.map((name) => `/run/secrets/${name}`).sort())
   }
 })
+
+/** The files of the secrets. */
+const FILES = Object.entries(compose.secrets)
+  .filter(([name]) => name !== OWN)
+  .map(([, { file }]) => filledIn(file))
 
 test('the script makes the files of the compose file, for the containers to read and for nobody to look for', async () => {
   const folder = await newFolder()
@@ -207,6 +195,8 @@ test('each setting can be in .env or is set by compose, and none is forgotten', 
   expect(known.filter((name) => !(name in SETTABLE) && !(name in SET_BY_COMPOSE))).toEqual([])
 })
 
+const ours = Object.entries(compose.services).filter(([, { build }]) => build !== undefined)
+
 test.each(ours.map(([name]) => name))(
   'each setting of .env reaches the container %s, and no secret is a variable of it',
   async (service) => {
@@ -259,3 +249,15 @@ test('logs end, images have a version, and PostgreSQL has PostGIS at hand', () =
     )
   }
 })
+
+const run = promisify(execFile)
+
+function makeSecrets(folder: string) {
+  return run('sh', [join(ROOT, 'docker/secrets.sh')], { cwd: folder })
+}
+
+async function secretsIn(folder: string): Promise<Record<string, string>> {
+  const names = (await readdir(join(folder, 'secrets'))).sort()
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, 'secrets', name), 'utf8')))
+  return Object.fromEntries(names.map((name, index) => [name, texts[index] as string]))
+}

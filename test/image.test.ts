@@ -15,29 +15,10 @@ const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.*) \S+$/gm)].f
 /** What Docker is given at all: the lines of .dockerignore that let something in. */
 const givenToDocker = [...read('.dockerignore').matchAll(/^!(.*)$/gm)].map(([, name = '']) => name)
 
-/** The files of the repository that the source names by where they are, as seen from the file that names them. */
-function namedFiles(): string[] {
-  return ['src', 'bin'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(ts|mjs)$/.test(name))
-      .flatMap((name) => namedIn(join(folder, name))),
-  )
-}
-
-function namedIn(file: string): string[] {
-  const patterns = [/import\.meta\.dirname, '([^']+)'/g, /new URL\('([^']+)', import\.meta\.url\)/g]
-  return patterns
-    .flatMap((pattern) => [...read(file).matchAll(pattern)])
-    .map(([, place = '']) => relative(ROOT, join(ROOT, dirname(file), place)))
-}
-
 /** The documents that the pages at /docs show. */
 const documents = [...read('src/http/docs-page/page.ts').matchAll(/'([\w./]+\.md)'/g)].map(([, name = '']) =>
   join('docs', name),
 )
-
-const isWithin = (name: string, folders: string[]) =>
-  folders.some((folder) => name === folder || name.startsWith(`${folder}/`))
 
 test('the image has every file and folder that the service reads while it runs', () => {
   const wanted = [...new Set([...namedFiles(), ...documents])].filter((name) => name !== '')
@@ -68,3 +49,22 @@ test('the image has all that bundles are of, so that they are taken for those of
     expect(inputs.files.filter((file: string) => isWithin(file, leftOut))).toEqual([])
   }
 })
+
+/** The files of the repository that the source names by where they are, as seen from the file that names them. */
+function namedFiles(): string[] {
+  return ['src', 'bin'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(ts|mjs)$/.test(name))
+      .flatMap((name) => namedIn(join(folder, name))),
+  )
+}
+
+function namedIn(file: string): string[] {
+  const patterns = [/import\.meta\.dirname, '([^']+)'/g, /new URL\('([^']+)', import\.meta\.url\)/g]
+  return patterns
+    .flatMap((pattern) => [...read(file).matchAll(pattern)])
+    .map(([, place = '']) => relative(ROOT, join(ROOT, dirname(file), place)))
+}
+
+const isWithin = (name: string, folders: string[]) =>
+  folders.some((folder) => name === folder || name.startsWith(`${folder}/`))

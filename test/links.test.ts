@@ -12,16 +12,6 @@ const FILES = ['.', 'docs', 'docs/guide', 'clients/python', 'clients/r', 'client
 const textOf = (file: string) =>
   readFileSync(join(ROOT, file), 'utf8').replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
 
-/** The names that a forge gives to the headings of a document. */
-function anchorsOf(file: string): string[] {
-  return [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  )
-}
-
 /** Guides of extensions that are deleted: pages of the service show links to them as text. */
 const GONE = [...textOf('docs/architecture.md').matchAll(/^\| `([a-z-]+)` \|/gm)]
   .filter(([, name = '']) => !existsSync(join(ROOT, 'src/extensions', name)))
@@ -41,3 +31,13 @@ test.each(FILES)('the links of %s lead to files and headings that exist', (file)
     })
   expect(broken).toEqual([])
 })
+
+/** The names that a forge gives to the headings of a document. */
+function anchorsOf(file: string): string[] {
+  return [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}

@@ -7,19 +7,6 @@ import { judge, type Outcome } from '#abuse/judge.ts'
 import type { Noticed } from '#abuse/victims/victims.ts'
 import type { Client } from '#bench/load/client.ts'
 
-/** A server, and a client of it at an address of its own. */
-async function served(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const server = createServer(answer)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  const client: Client = { port, address: '127.66.0.1', token: 'secret' }
-  return { server, client }
-}
-
 test('a flood has as many requests under way as it has connections, from its own address', async () => {
   const waiting: ServerResponse[] = []
   let resolve = () => {}
@@ -58,3 +45,16 @@ test.each([
 ])('where %s, an attack on points passes or not: %o', (_, noticed, pass) => {
   expect(judge(outcome(noticed))).toMatchObject([{ what: 'point', pass }])
 })
+
+/** A server, and a client of it at an address of its own. */
+async function served(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(answer)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const client: Client = { port, address: '127.66.0.1', token: 'secret' }
+  return { server, client }
+}

@@ -17,21 +17,12 @@ import { recordsOf } from './records.ts'
 const NEW = 'and is cut before the rain'
 
 const service = openApp({ template: 'empty' })
-const writer = () => service.database.writer
+
 let person: Person
 beforeEach(async () => {
   await endWaits(service.database)
   person = await newPerson(service.app)
 })
-
-const send = (request: string, payload?: object, by?: Caller) =>
-  service.ask(request, { by: by ?? person, payload })
-
-/** What was recorded of the person since the first login. */
-async function kindsOf(id = person.user.id) {
-  const records = await recordsOf(service.database, id)
-  return records.slice(2).map(({ kind, detail }) => (detail === null ? [kind] : [kind, detail]))
-}
 
 describe('what is recorded', () => {
   test('is who did it, when, from which network, by which session and in which request', async () => {
@@ -276,3 +267,14 @@ describe('whoever does the same over and over', () => {
     expect((await kindsOf()).at(-1)).toEqual(['login'])
   })
 })
+
+const writer = () => service.database.writer
+
+const send = (request: string, payload?: object, by?: Caller) =>
+  service.ask(request, { by: by ?? person, payload })
+
+/** What was recorded of the person since the first login. */
+async function kindsOf(id = person.user.id) {
+  const records = await recordsOf(service.database, id)
+  return records.slice(2).map(({ kind, detail }) => (detail === null ? [kind] : [kind, detail]))
+}

@@ -9,26 +9,8 @@ import { withOtherService } from './other-service.ts'
 // Runs on a server alone: what a mail says and a token is worth is the same on both.
 
 const service = openMailingApp({ settings: { EMAIL_CONFIRMATION: 'required' } })
-const writer = () => service.database.writer
+
 beforeEach(() => endWaits(service.database))
-
-const send = (url: string, payload: object, from = '127.0.0.1') => service.post(url, { payload, from })
-
-/** Registers somebody, and has the token of the mail. */
-async function registered(): Promise<{ email: string; token: string }> {
-  const email = await register(service.app)
-  const mail = await service.mailServer.next()
-  expect(mail.to).toEqual([email])
-  return { email, token: tokenIn(mail) }
-}
-
-async function withAccount(): Promise<string> {
-  const { email, token } = await registered()
-  await send('/auth/confirm', { token })
-  return email
-}
-
-const login = (email: string, password = PASSWORD) => send('/auth/login', { email, password })
 
 const USED = 'The token is not valid, has been used or has expired: ask for another.'
 const INVALID = { status: 400, body: { error: USED, code: 'INVALID_TOKEN' } }
@@ -123,6 +105,12 @@ describe('where e-mails have to be confirmed', () => {
     })
   })
 })
+
+async function withAccount(): Promise<string> {
+  const { email, token } = await registered()
+  await send('/auth/confirm', { token })
+  return email
+}
 
 describe('whether somebody has an account', () => {
   const P = 'the password of a stranger'
@@ -232,3 +220,17 @@ test.each([
   await send('/auth/confirm', { token, password })
   expect((await login(`owner@${ours}`, password)).status).not.toBe(200)
 })
+
+const writer = () => service.database.writer
+
+const send = (url: string, payload: object, from = '127.0.0.1') => service.post(url, { payload, from })
+
+/** Registers somebody, and has the token of the mail. */
+async function registered(): Promise<{ email: string; token: string }> {
+  const email = await register(service.app)
+  const mail = await service.mailServer.next()
+  expect(mail.to).toEqual([email])
+  return { email, token: tokenIn(mail) }
+}
+
+const login = (email: string, password = PASSWORD) => send('/auth/login', { email, password })

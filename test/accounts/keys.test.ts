@@ -12,7 +12,7 @@ import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
 const service = openApp()
-const writer = () => service.database.writer
+
 let person: Person
 beforeAll(async () => {
   person = await newPerson(service.app)
@@ -20,18 +20,7 @@ beforeAll(async () => {
 
 const ask = (by: Caller, request: string, payload?: object) => service.ask(request, { by, payload })
 
-const make = async (who: Caller, request: object = { name: 'Dashboard' }) =>
-  (await ask(who, 'POST /auth/keys', request)).body
-
-const keyFor = async (who: Person, scopes?: Scope[]) =>
-  (await make(who, { name: 'x', ...(scopes && { scopes }) })).key
-
-const answersTo = async (key: string) => (await ask(key, 'GET /stats')).status
-
 const listed = async (who: Caller) => (await ask(who, 'GET /auth/keys')).body.items
-
-const expire = (id: string) =>
-  sql`update api_key set expires_at = now() - interval '1 second' where id = ${id}`.execute(writer())
 
 test('a key is shown once, kept as a hash alone, listed without itself, and ends with its deletion', async () => {
   const { status, body } = await ask(person, 'POST /auth/keys', { name: 'Dashboard', expires_in_days: 30 })
@@ -393,3 +382,16 @@ describe('the use of a key', () => {
     }
   })
 })
+
+const writer = () => service.database.writer
+
+const make = async (who: Caller, request: object = { name: 'Dashboard' }) =>
+  (await ask(who, 'POST /auth/keys', request)).body
+
+const keyFor = async (who: Person, scopes?: Scope[]) =>
+  (await make(who, { name: 'x', ...(scopes && { scopes }) })).key
+
+const answersTo = async (key: string) => (await ask(key, 'GET /stats')).status
+
+const expire = (id: string) =>
+  sql`update api_key set expires_at = now() - interval '1 second' where id = ${id}`.execute(writer())

@@ -17,15 +17,6 @@ beforeEach(async () => {
 })
 afterEach(() => other.end())
 
-/** Waits until so many statements of the service wait for rows that somebody else has. */
-async function untilBlocked(statements: number): Promise<void> {
-  const blocked = sql`
-    select from pg_stat_activity
-    where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`
-  const count = async () => (await blocked.execute(service.database.writer)).rows.length
-  await vi.waitFor(async () => expect(await count()).toBe(statements), PATIENCE)
-}
-
 test('a password is changed and all other sessions are ended at the same time, in any order', async () => {
   const changing = await newPerson(service.app)
   const middle = await logIn(service.app, changing.email)
@@ -96,3 +87,12 @@ test('no key is made by a session that another process ends meanwhile', async ()
   const { rows } = await other.query('select from api_key where user_id = $1', [by.user.id])
   expect(rows).toEqual([])
 })
+
+/** Waits until so many statements of the service wait for rows that somebody else has. */
+async function untilBlocked(statements: number): Promise<void> {
+  const blocked = sql`
+    select from pg_stat_activity
+    where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`
+  const count = async () => (await blocked.execute(service.database.writer)).rows.length
+  await vi.waitFor(async () => expect(await count()).toBe(statements), PATIENCE)
+}

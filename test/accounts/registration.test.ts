@@ -7,20 +7,11 @@ import { logIn, newPerson, PASSWORD, tryLogIn } from '#test/setup/people.ts'
 // Runs on a server alone: what is refused, and who waits, is the same on both.
 
 const service = openApp({ template: 'empty' })
-const writer = () => service.database.writer
 
 /** Each from an address of its own, so that the many tries of these tests do not slow each other down. */
 let addresses = 0
-function register(payload: object | string, from = `10.0.0.${++addresses}`) {
-  const headers = { 'content-type': 'application/json' }
-  return service.post('/auth/register', { payload, headers, from })
-}
 
 const ROSA = { email: 'rosa@example.org', password: PASSWORD, name: 'Rosa' }
-
-function stored(email: string) {
-  return writer().selectFrom('app_user').selectAll().where('email', '=', email).execute()
-}
 
 describe('registration', () => {
   test('answers with the profile, without anything of the password', async () => {
@@ -165,3 +156,14 @@ test('an unknown e-mail and a wrong password are answered with the same bytes', 
   expect(wrong).toMatchObject({ status: 401, body: { error, code: 'INVALID_CREDENTIALS' } })
   expect(await answerTo(`x${email.slice(1)}`, '10.1.0.2')).toEqual(wrong)
 })
+
+const writer = () => service.database.writer
+
+function register(payload: object | string, from = `10.0.0.${++addresses}`) {
+  const headers = { 'content-type': 'application/json' }
+  return service.post('/auth/register', { payload, headers, from })
+}
+
+function stored(email: string) {
+  return writer().selectFrom('app_user').selectAll().where('email', '=', email).execute()
+}

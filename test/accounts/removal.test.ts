@@ -17,50 +17,12 @@ afterEach(() => removed())
 /** More than is removed in one piece. */
 const MANY = 1200
 
-const ask = (by: Caller, request: string, app: App = service.app) => call(app, request, { by })
-
-/** Keeps advisories for somebody, the first of them with feedback. */
-async function fill(person: Person): Promise<void> {
-  const keep = recorderOn(writer())
-  const ids = await Promise.all(Array.from({ length: MANY }, () => keep(recordOf(person))))
-  await rate(service, person, ids[0] as string, { rating: 2 })
-}
-
-const deleteAccount = (person: Person) => ask(person, 'DELETE /user/profile')
-
-/** Deletes an account as an operator may, or another process that then ends. */
-const deleteByStatement = ({ user }: Person) =>
-  writer().deleteFrom('app_user').where('id', '=', user.id).execute()
-
-/** How many rows there are of somebody, by table. */
-async function rowsOf({ user }: Person): Promise<Record<string, number>> {
-  const { rows } = await sql<Record<string, number>>`
-    select
-      (select count(*) from advisory_history where user_id = ${user.id}) as history,
-      (select count(*) from advisory_feedback where user_id = ${user.id}) as feedback,
-      (select count(*) from history_size where user_id = ${user.id}) as size,
-      (select count(*) from user_usage where user_id = ${user.id}) as usage,
-      (select count(*) from session where user_id = ${user.id}) as sessions,
-      (select count(*) from api_key where user_id = ${user.id}) as keys,
-      (select count(*) from account_removal) as removals`.execute(writer())
-  return rows[0] as Record<string, number>
-}
-
 const NOTHING = { history: 0, feedback: 0, size: 0, usage: 0, sessions: 0, keys: 0, removals: 0 }
-
-const isNothingOf = (person: Person) =>
-  vi.waitFor(async () => expect(await rowsOf(person)).toEqual(NOTHING), PATIENCE)
 
 /** Waits until nothing is left of accounts that are gone. */
 async function removed(): Promise<void> {
   const left = () => writer().selectFrom('account_removal').selectAll().execute()
   await vi.waitFor(async () => expect(await left()).toEqual([]), PATIENCE)
-}
-
-async function newAdmin(): Promise<Person> {
-  const person = await newPerson(service.app)
-  await makeAdmin({ ...service, person })
-  return person
 }
 
 test('an account that is deleted says what of it goes, and every token and key of it ends at once', async () => {
@@ -190,3 +152,41 @@ testOnServer(
     await deleteAccount(person)
   },
 )
+
+const ask = (by: Caller, request: string, app: App = service.app) => call(app, request, { by })
+
+/** Keeps advisories for somebody, the first of them with feedback. */
+async function fill(person: Person): Promise<void> {
+  const keep = recorderOn(writer())
+  const ids = await Promise.all(Array.from({ length: MANY }, () => keep(recordOf(person))))
+  await rate(service, person, ids[0] as string, { rating: 2 })
+}
+
+const deleteAccount = (person: Person) => ask(person, 'DELETE /user/profile')
+
+/** Deletes an account as an operator may, or another process that then ends. */
+const deleteByStatement = ({ user }: Person) =>
+  writer().deleteFrom('app_user').where('id', '=', user.id).execute()
+
+/** How many rows there are of somebody, by table. */
+async function rowsOf({ user }: Person): Promise<Record<string, number>> {
+  const { rows } = await sql<Record<string, number>>`
+    select
+      (select count(*) from advisory_history where user_id = ${user.id}) as history,
+      (select count(*) from advisory_feedback where user_id = ${user.id}) as feedback,
+      (select count(*) from history_size where user_id = ${user.id}) as size,
+      (select count(*) from user_usage where user_id = ${user.id}) as usage,
+      (select count(*) from session where user_id = ${user.id}) as sessions,
+      (select count(*) from api_key where user_id = ${user.id}) as keys,
+      (select count(*) from account_removal) as removals`.execute(writer())
+  return rows[0] as Record<string, number>
+}
+
+const isNothingOf = (person: Person) =>
+  vi.waitFor(async () => expect(await rowsOf(person)).toEqual(NOTHING), PATIENCE)
+
+async function newAdmin(): Promise<Person> {
+  const person = await newPerson(service.app)
+  await makeAdmin({ ...service, person })
+  return person
+}

@@ -12,7 +12,7 @@ import { withOtherService } from './other-service.ts'
 const NEW = 'and is cut before the rain'
 
 const service = openMailingApp()
-const writer = () => service.database.writer
+
 let person: Person
 beforeEach(async () => {
   await endWaits(service.database)
@@ -25,18 +25,10 @@ const send = (url: string, payload: object, { app = service.app, ...sent }: Sent
 const forget = (email: string, options?: { app?: App; from?: string }) =>
   send('/auth/password/forgot', { email }, options)
 
-const reset = (token: string, password = NEW, from = '127.0.0.1') =>
-  send('/auth/password/reset', { token, password }, { from })
-
 /** The token that somebody gets by mail. */
 async function mailedToken(email = person.email): Promise<string> {
   expect((await forget(email)).status).toBe(202)
   return tokenIn(await service.mailServer.next())
-}
-
-const INVALID = {
-  error: 'The token is not valid, has been used or has expired: ask for another.',
-  code: 'INVALID_TOKEN',
 }
 
 describe('a mail', () => {
@@ -99,6 +91,11 @@ describe('a mail', () => {
     })
   })
 })
+
+const INVALID = {
+  error: 'The token is not valid, has been used or has expired: ask for another.',
+  code: 'INVALID_TOKEN',
+}
 
 describe('a token', () => {
   test('gives a new password once, is refused like any other then; all sessions have ended, at once', async () => {
@@ -285,3 +282,8 @@ describe('without', () => {
     for (const { status, body } of results) expect([status, body.code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
   })
 })
+
+const writer = () => service.database.writer
+
+const reset = (token: string, password = NEW, from = '127.0.0.1') =>
+  send('/auth/password/reset', { token, password }, { from })

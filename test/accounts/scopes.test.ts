@@ -29,29 +29,6 @@ beforeAll(async () => {
   expect((await service.put('/fields/coop', { ...sent, payload })).status).toBe(200)
 })
 
-const isRefused = ({ status, body }: Called) => status === 403 && body?.code === 'INSUFFICIENT_SCOPE'
-
-/** The scopes that a request needs: those without which no key is let in. */
-async function neededFor(request: string, payload?: object): Promise<Scope[]> {
-  const admitted: Scope[][] = []
-  for (const { scopes, by } of keys) {
-    const answer = await service.ask(request, { by, ...(payload && { payload }) })
-    if (!isRefused(answer)) admitted.push(scopes)
-    else expect(answer.headers['www-authenticate']).toMatch(/error="insufficient_scope", scope="[a-z ]+"$/)
-    expect([request, answer.status]).not.toEqual([request, 401])
-  }
-  const needed = GIVEN.filter((scope) => admitted.every((scopes) => scopes.includes(scope)))
-  const enough = SETS.filter((scopes) => needed.every((scope) => scopes.includes(scope)))
-  expect([request, admitted]).toEqual([request, enough])
-  return needed
-}
-
-/** The scopes that the description of an operation names; undefined where it takes a login. */
-function documented(description = ''): string[] | undefined {
-  const [, names] = /A key needs the scopes? ((?:`\w+`(?: and )?)+)/.exec(description) ?? []
-  return names?.match(/\w+(?=`)/g) ?? undefined
-}
-
 test('each operation takes a key with the scopes that the document says, and no other', async () => {
   const { paths } = await documentOf(service.app, 'json')
   const told: Record<string, string[]> = {}
@@ -90,3 +67,26 @@ describe('advice on saved fields takes both scopes, by whatever door', () => {
     expect(await neededFor(request, payload)).toEqual(needed)
   })
 })
+
+const isRefused = ({ status, body }: Called) => status === 403 && body?.code === 'INSUFFICIENT_SCOPE'
+
+/** The scopes that a request needs: those without which no key is let in. */
+async function neededFor(request: string, payload?: object): Promise<Scope[]> {
+  const admitted: Scope[][] = []
+  for (const { scopes, by } of keys) {
+    const answer = await service.ask(request, { by, ...(payload && { payload }) })
+    if (!isRefused(answer)) admitted.push(scopes)
+    else expect(answer.headers['www-authenticate']).toMatch(/error="insufficient_scope", scope="[a-z ]+"$/)
+    expect([request, answer.status]).not.toEqual([request, 401])
+  }
+  const needed = GIVEN.filter((scope) => admitted.every((scopes) => scopes.includes(scope)))
+  const enough = SETS.filter((scopes) => needed.every((scope) => scopes.includes(scope)))
+  expect([request, admitted]).toEqual([request, enough])
+  return needed
+}
+
+/** The scopes that the description of an operation names; undefined where it takes a login. */
+function documented(description = ''): string[] | undefined {
+  const [, names] = /A key needs the scopes? ((?:`\w+`(?: and )?)+)/.exec(description) ?? []
+  return names?.match(/\w+(?=`)/g) ?? undefined
+}

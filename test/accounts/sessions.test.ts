@@ -8,51 +8,13 @@ import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/p
 // Runs on a server alone: what a token is worth is the same on both.
 
 const service = openApp({ template: 'empty' })
-const writer = () => service.database.writer
+
 let person: Person
 beforeEach(async () => {
   person = await newPerson(service.app)
 })
 
 const ask = (request: string, payload?: object, by: Caller = person) => service.ask(request, { by, payload })
-
-const refresh = (refresh_token: string) => service.post('/auth/refresh', { payload: { refresh_token } })
-
-const refreshed = async (token: string) => (await refresh(token)).body
-
-const isIn = async (by: Caller) => (await ask('GET /user/profile', undefined, by)).status === 200
-
-/** How many refresh tokens are kept of the person's sessions. */
-async function countTokens(): Promise<number> {
-  const ofPerson = sql`
-    select from refresh_token join session on session.id = session_id where user_id = ${person.user.id}`
-  return (await ofPerson.execute(writer())).rows.length
-}
-
-/** Makes what happened to the tokens of the person have happened earlier. */
-async function ageTokens(seconds: number): Promise<void> {
-  await sql`
-    update refresh_token
-    set used_at = used_at - make_interval(secs => ${seconds}),
-      expires_at = refresh_token.expires_at - make_interval(secs => ${seconds})
-    from session
-    where session.id = refresh_token.session_id and session.user_id = ${person.user.id}`.execute(writer())
-}
-
-/** Makes the password of all sessions of the person have been given earlier. */
-async function ageLogins(minutes: number): Promise<void> {
-  await sql`
-    update session set authenticated_at = authenticated_at - make_interval(mins => ${minutes})
-    where user_id = ${person.user.id}`.execute(writer())
-}
-
-/** A delay is a second, which a slow machine may need for the next line. */
-const prolongDelays = () =>
-  sql`
-    update auth_throttle set blocked_until = blocked_until + interval '1 minute'
-    where blocked_until > last_failure_at`.execute(writer())
-
-const forgetFailures = () => writer().deleteFrom('auth_throttle').execute()
 
 const WRONG_PASSWORD = {
   status: 403,
@@ -95,6 +57,23 @@ describe('login', () => {
     expect((await refresh(person.refresh_token)).status).toBe(401)
   })
 })
+
+/** How many refresh tokens are kept of the person's sessions. */
+async function countTokens(): Promise<number> {
+  const ofPerson = sql`
+    select from refresh_token join session on session.id = session_id where user_id = ${person.user.id}`
+  return (await ofPerson.execute(writer())).rows.length
+}
+
+/** Makes what happened to the tokens of the person have happened earlier. */
+async function ageTokens(seconds: number): Promise<void> {
+  await sql`
+    update refresh_token
+    set used_at = used_at - make_interval(secs => ${seconds}),
+      expires_at = refresh_token.expires_at - make_interval(secs => ${seconds})
+    from session
+    where session.id = refresh_token.session_id and session.user_id = ${person.user.id}`.execute(writer())
+}
 
 describe('a refresh token', () => {
   test('is changed for new tokens, and the old access token goes on until it expires', async () => {
@@ -218,6 +197,13 @@ test('a logout ends the session at once, and no other', async () => {
   expect((await refresh(person.refresh_token)).status).toBe(401)
   expect(await isIn(elsewhere)).toBe(true)
 })
+
+/** Makes the password of all sessions of the person have been given earlier. */
+async function ageLogins(minutes: number): Promise<void> {
+  await sql`
+    update session set authenticated_at = authenticated_at - make_interval(mins => ${minutes})
+    where user_id = ${person.user.id}`.execute(writer())
+}
 
 describe('a login of ten minutes ago', () => {
   const error =
@@ -375,3 +361,19 @@ test('the profile is the one that the login showed, and changes in what its owne
   expect((await ask('GET /user/profile')).body.name).toBe('Amina B.')
   await logIn(service.app, person.email)
 })
+
+const writer = () => service.database.writer
+
+const refresh = (refresh_token: string) => service.post('/auth/refresh', { payload: { refresh_token } })
+
+const refreshed = async (token: string) => (await refresh(token)).body
+
+const isIn = async (by: Caller) => (await ask('GET /user/profile', undefined, by)).status === 200
+
+/** A delay is a second, which a slow machine may need for the next line. */
+const prolongDelays = () =>
+  sql`
+    update auth_throttle set blocked_until = blocked_until + interval '1 minute'
+    where blocked_until > last_failure_at`.execute(writer())
+
+const forgetFailures = () => writer().deleteFrom('auth_throttle').execute()

@@ -36,39 +36,10 @@ async function fail(times: number, as = email, address = '127.0.0.1'): Promise<v
   }
 }
 
-async function outcome(address = '127.0.0.1', as = email): Promise<number> {
-  return (await tryLogIn(service.app, as, PASSWORD, address)).status
-}
-
-/** The clock is the database's: what happened is made to have happened earlier. */
-async function letPass(seconds: number): Promise<void> {
-  await sql`
-    update auth_throttle set
-      first_failure_at = first_failure_at - make_interval(secs => ${seconds}),
-      last_failure_at = last_failure_at - make_interval(secs => ${seconds}),
-      blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(writer())
-}
-
-/** The longest delay in seconds that somebody has been given. */
-async function delay(): Promise<number> {
-  const { rows } = await sql<{ seconds: number }>`
-    select max(extract(epoch from blocked_until - last_failure_at))::float8 as seconds
-    from auth_throttle`.execute(writer())
-  return rows[0]?.seconds as number
-}
-
 /** As if everybody who has failed had done so this often. */
 const setFailures = (failures: number) => writer().updateTable('auth_throttle').set({ failures }).execute()
 
 const send = (url: string, payload: object, from?: string) => service.post(url, { payload, from })
-
-/** Fails until there is a delay that is long enough not to be over before the test is. */
-async function failUntilBlocked(as = email): Promise<void> {
-  await fail(1, as)
-  await setFailures(11)
-  await fail(1, as)
-  expect(await delay()).toBe(64)
-}
 
 describe('an account tried from one address', () => {
   test('waits after the sixth failure in any case of letters, twice as long after each further one, at most 15 minutes', async () => {
@@ -304,3 +275,32 @@ test('behind trusted proxies an address is the one that the last of them names',
     }
   })
 })
+
+async function outcome(address = '127.0.0.1', as = email): Promise<number> {
+  return (await tryLogIn(service.app, as, PASSWORD, address)).status
+}
+
+/** The clock is the database's: what happened is made to have happened earlier. */
+async function letPass(seconds: number): Promise<void> {
+  await sql`
+    update auth_throttle set
+      first_failure_at = first_failure_at - make_interval(secs => ${seconds}),
+      last_failure_at = last_failure_at - make_interval(secs => ${seconds}),
+      blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(writer())
+}
+
+/** The longest delay in seconds that somebody has been given. */
+async function delay(): Promise<number> {
+  const { rows } = await sql<{ seconds: number }>`
+    select max(extract(epoch from blocked_until - last_failure_at))::float8 as seconds
+    from auth_throttle`.execute(writer())
+  return rows[0]?.seconds as number
+}
+
+/** Fails until there is a delay that is long enough not to be over before the test is. */
+async function failUntilBlocked(as = email): Promise<void> {
+  await fail(1, as)
+  await setFailures(11)
+  await fail(1, as)
+  expect(await delay()).toBe(64)
+}

@@ -10,23 +10,6 @@ import { askFertilizer } from '#test/setup/releases.ts'
 
 const PLACE = { lat: 9.5, lng: 38.5 }
 
-type Metric = NonNullable<Parameters<ReturnType<App['metrics']['readers']>['get']>[0]>
-
-/** What the samples of a metric add up to, or those with a label. */
-function metricOf(app: App, name: Metric, label = ''): number {
-  const samples = (app.metrics.readers().get(name) ?? []).flatMap((read) => read())
-  const own = samples.filter(({ labels = {} }) => label === '' || Object.values(labels).includes(label))
-  return own.reduce((sum, { value }) => sum + value, 0)
-}
-
-/** Until answers come from memory: a busy machine may reach the deadline before the first tile. */
-async function warmUp(app: App): Promise<void> {
-  await vi.waitFor(async () => {
-    await app.warmUp()
-    expect(metricOf(app, 'agro_tile_cache_hits_total')).toBeGreaterThan(0)
-  }, PATIENCE)
-}
-
 describe('a process that starts', () => {
   const service = openService()
   const empty = openService({ template: 'empty' })
@@ -48,3 +31,20 @@ describe('a process that starts', () => {
     await withOtherService(empty, {}, (app) => app.warmUp())
   })
 })
+
+type Metric = NonNullable<Parameters<ReturnType<App['metrics']['readers']>['get']>[0]>
+
+/** What the samples of a metric add up to, or those with a label. */
+function metricOf(app: App, name: Metric, label = ''): number {
+  const samples = (app.metrics.readers().get(name) ?? []).flatMap((read) => read())
+  const own = samples.filter(({ labels = {} }) => label === '' || Object.values(labels).includes(label))
+  return own.reduce((sum, { value }) => sum + value, 0)
+}
+
+/** Until answers come from memory: a busy machine may reach the deadline before the first tile. */
+async function warmUp(app: App): Promise<void> {
+  await vi.waitFor(async () => {
+    await app.warmUp()
+    expect(metricOf(app, 'agro_tile_cache_hits_total')).toBeGreaterThan(0)
+  }, PATIENCE)
+}

@@ -7,18 +7,8 @@ import type { PointsResult, Results } from '#bench/results.ts'
 const published: Results = JSON.parse(
   readFileSync(new URL('../../docs/performance/results.json', import.meta.url), 'utf8'),
 )
-const points = published.points as PointsResult
-const MEMORY = 'points/s of the bare route, tiles in memory'
 
-/** Results in which the service with its tiles in memory does so many points/s of the bare route. */
-function withMemory(rateToBare: number): Results {
-  const cells = points.cells.map((cell) =>
-    cell.target === 'memory' && cell.spread === 'uniform' && cell.connections === 64
-      ? { ...cell, rateToBare }
-      : cell,
-  )
-  return { ...published, points: { ...points, cells } }
-}
+const MEMORY = 'points/s of the bare route, tiles in memory'
 
 test('a limit is missed below it, a goal is not met from there on, and both are met above', () => {
   const bounds = { what: MEMORY, limit: 'at least 0.75', goal: 'at least 0.85' }
@@ -43,3 +33,15 @@ test('the page of figures is what the published results make, and names no path 
   expect(page).toBe(performancePage(published))
   expect(page).not.toMatch(/\/(tmp|home|root|work|var|Users)\b/)
 })
+
+const points = published.points as PointsResult
+
+/** Results in which the service with its tiles in memory does so many points/s of the bare route. */
+function withMemory(rateToBare: number): Results {
+  const cells = points.cells.map((cell) =>
+    cell.target === 'memory' && cell.spread === 'uniform' && cell.connections === 64
+      ? { ...cell, rateToBare }
+      : cell,
+  )
+  return { ...published, points: { ...points, cells } }
+}

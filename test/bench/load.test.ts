@@ -9,32 +9,6 @@ import { type LoadGenerator, startGenerator } from '#bench/load/generator.ts'
 import { askEvery } from '#bench/load/loops.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
-interface Loaded {
-  generator: LoadGenerator
-  port: number
-  bodies: string[]
-}
-
-/** A server that keeps what it was sent, and the generator in a process of its own. */
-async function loaded(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Loaded> {
-  const bodies: string[] = []
-  const server = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8').on('data', (text) => {
-      body += text
-    })
-    request.on('end', () => {
-      bodies.push(body)
-      answer(request, response)
-    })
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const cleanup = createCleanup()
-  cleanup.add(() => server.close())
-  onTestFinished(() => cleanup.run())
-  return { generator: startGenerator(cleanup), port: (server.address() as AddressInfo).port, bodies }
-}
-
 test('sends each request of a list once, and counts the answers by status', async () => {
   let count = 0
   const { generator, port, bodies } = await loaded((_, response) => {
@@ -75,3 +49,29 @@ test('answers are counted by status, and their latencies where these are measure
     statuses: { 0: 1, 200: 90, 503: 10 },
   })
 })
+
+interface Loaded {
+  generator: LoadGenerator
+  port: number
+  bodies: string[]
+}
+
+/** A server that keeps what it was sent, and the generator in a process of its own. */
+async function loaded(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Loaded> {
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text) => {
+      body += text
+    })
+    request.on('end', () => {
+      bodies.push(body)
+      answer(request, response)
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const cleanup = createCleanup()
+  cleanup.add(() => server.close())
+  onTestFinished(() => cleanup.run())
+  return { generator: startGenerator(cleanup), port: (server.address() as AddressInfo).port, bodies }
+}

@@ -64,12 +64,6 @@ const service = openService({
   },
 })
 
-const get = (query: string, headers = {}) => service.get(`/admin?${query}`, { by: service.person, headers })
-
-const listed = async (query: string): Promise<AdminAreaList> => (await get(query)).body
-
-const codes = async (query: string) => (await listed(query)).items.map(({ code }) => code)
-
 describe('GET /admin', () => {
   test('answers everything about an area but its shape', async () => {
     expect(await listed('admin0=rwa&level=2&parent=B')).toEqual({
@@ -238,3 +232,9 @@ test.each<[string, object, string]>([
   }
   expect(await Promise.all([placeOf(), placeOf(), placeOf()])).toEqual(Array(3).fill(expected))
 })
+
+const get = (query: string, headers = {}) => service.get(`/admin?${query}`, { by: service.person, headers })
+
+const listed = async (query: string): Promise<AdminAreaList> => (await get(query)).body
+
+const codes = async (query: string) => (await listed(query)).items.map(({ code }) => code)

@@ -14,32 +14,6 @@ const SHORT = 30
 
 const opened = openDatabase('empty')
 
-function coverage(input: string, tileRows: number): CoverageSource {
-  const height = 16 * tileRows
-  return {
-    grid: gridOf(4326, [38, 10], [0.001, -0.001], [16, height]),
-    layers: [layerOf(input)],
-    windows: [{ column: 0, row: 0, width: 16, height }],
-    read: async () => [new Float32Array(16 * height).fill(5)],
-  }
-}
-
-async function load(publish: boolean): Promise<string> {
-  const source: ReleaseSource = {
-    description: releaseDescription(),
-    coverages: [coverage('Urea', TALL), coverage('Compost', SHORT)],
-  }
-  return (await loadRelease(opened.database, source, { publish })).code
-}
-
-async function counts(): Promise<number[]> {
-  const { rows } = await opened.database.pool.query(
-    `select (select count(*) from raster_tile) as tiles, (select count(*) from tile_summary) as summaries,
-      (select count(*) from coverage) as coverages, (select count(*) from layer) as layers`,
-  )
-  return Object.values(rows[0])
-}
-
 test('a release is deleted with all that is stored of it, piece by piece, and says how far that is', async () => {
   const code = await load(false)
   const parts: number[] = []
@@ -89,3 +63,29 @@ testOnServer.each([
   expect(await counts()).toEqual(before)
   await operatorOf(opened.database).remove(code, true)
 })
+
+function coverage(input: string, tileRows: number): CoverageSource {
+  const height = 16 * tileRows
+  return {
+    grid: gridOf(4326, [38, 10], [0.001, -0.001], [16, height]),
+    layers: [layerOf(input)],
+    windows: [{ column: 0, row: 0, width: 16, height }],
+    read: async () => [new Float32Array(16 * height).fill(5)],
+  }
+}
+
+async function load(publish: boolean): Promise<string> {
+  const source: ReleaseSource = {
+    description: releaseDescription(),
+    coverages: [coverage('Urea', TALL), coverage('Compost', SHORT)],
+  }
+  return (await loadRelease(opened.database, source, { publish })).code
+}
+
+async function counts(): Promise<number[]> {
+  const { rows } = await opened.database.pool.query(
+    `select (select count(*) from raster_tile) as tiles, (select count(*) from tile_summary) as summaries,
+      (select count(*) from coverage) as coverages, (select count(*) from layer) as layers`,
+  )
+  return Object.values(rows[0])
+}

@@ -28,14 +28,6 @@ beforeAll(async () => {
   await makeAdmin(service)
 })
 
-const get = (path: string, sent?: Sent) => service.get(`/releases${path}`, sent)
-
-async function list(query = '', by?: Person): Promise<string[]> {
-  const { status, body } = await get(query, { by })
-  expect(status).toBe(200)
-  return body.items.map((item: { release: string; state: string }) => `${item.release} ${item.state}`)
-}
-
 test('all see the releases that are or were published, and admins the others', async () => {
   const shown = [`${code(1)} published`, `${code(2)} replaced`, 'fertilizer-eth-wheat-2026-08-v1 replaced']
   expect(await list()).toEqual(shown)
@@ -151,3 +143,11 @@ test('of a deleted release it is told what it was, and when', async () => {
     error: 'No release nothing is or was published; `GET /releases` lists those that are there.',
   })
 })
+
+const get = (path: string, sent?: Sent) => service.get(`/releases${path}`, sent)
+
+async function list(query = '', by?: Person): Promise<string[]> {
+  const { status, body } = await get(query, { by })
+  expect(status).toBe(200)
+  return body.items.map((item: { release: string; state: string }) => `${item.release} ${item.state}`)
+}

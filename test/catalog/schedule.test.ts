@@ -26,54 +26,6 @@ beforeEach(async () => {
   }
 })
 
-const ask = () => askFertilizer(service.app, PIXEL_CENTRE)
-
-async function load(rate: number, { publish = false, month = '2026-07' } = {}): Promise<string> {
-  const source = onePixelRelease({ Urea: rate }, { forecastPeriod: `${month}-01` })
-  return (await loadRelease(service.database, source, { publish })).code
-}
-
-/** Schedules a release for so many milliseconds from now; one pixel covers little of the country. */
-function schedule(code: string, inMs: number) {
-  const wanted = { publishAt: new Date(Date.now() + inMs), allowed: ['extent' as const], strict: false }
-  return inTransaction(service.database.writer, (trx) => scheduleRelease(trx, code, wanted))
-}
-
-/** Has the time of a release come an hour ago, when no service ran. */
-async function scheduleForBefore(code: string, minutes = 60): Promise<void> {
-  await schedule(code, 60_000)
-  await sql`
-    update scheduled_publication set publish_at = now() - make_interval(mins => ${minutes}::integer)
-    where release_id = (select id from release where code = ${code})`.execute(service.database.writer)
-}
-
-/** A process of the service that answers at a port, until work with it is done. */
-async function whileServing(
-  work: (log: string[]) => Promise<void>,
-  database = service.database,
-): Promise<void> {
-  const app = await buildApp(service.testDatabase.config, database)
-  const log = captureLog(app)
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  await work(log).finally(() => app.close())
-}
-
-function linesOf(log: string[], code: string): object[] {
-  return log.map((line) => JSON.parse(line)).filter(({ release }) => release === code)
-}
-
-async function recordsOfRelease(code: string) {
-  const records = await recordsOf(service.database)
-  return records
-    .map(({ kind, detail }) => ({ kind, ...(detail as { release: string }) }))
-    .filter(({ release }) => release === code)
-}
-
-async function scheduleOf(code: string) {
-  const release = (await listReleases(service.database.writer)).find((row) => row.code === code)
-  return findSchedule(service.database.writer, release?.id as number)
-}
-
 test('a release is published at its time, by the service that runs then', async () => {
   const before = await load(7, { publish: true })
   const code = await load(8)
@@ -222,3 +174,51 @@ test('a release that is to be published is not published twice or pruned, and de
     'release_deleted',
   ])
 })
+
+const ask = () => askFertilizer(service.app, PIXEL_CENTRE)
+
+async function load(rate: number, { publish = false, month = '2026-07' } = {}): Promise<string> {
+  const source = onePixelRelease({ Urea: rate }, { forecastPeriod: `${month}-01` })
+  return (await loadRelease(service.database, source, { publish })).code
+}
+
+/** Schedules a release for so many milliseconds from now; one pixel covers little of the country. */
+function schedule(code: string, inMs: number) {
+  const wanted = { publishAt: new Date(Date.now() + inMs), allowed: ['extent' as const], strict: false }
+  return inTransaction(service.database.writer, (trx) => scheduleRelease(trx, code, wanted))
+}
+
+/** Has the time of a release come an hour ago, when no service ran. */
+async function scheduleForBefore(code: string, minutes = 60): Promise<void> {
+  await schedule(code, 60_000)
+  await sql`
+    update scheduled_publication set publish_at = now() - make_interval(mins => ${minutes}::integer)
+    where release_id = (select id from release where code = ${code})`.execute(service.database.writer)
+}
+
+/** A process of the service that answers at a port, until work with it is done. */
+async function whileServing(
+  work: (log: string[]) => Promise<void>,
+  database = service.database,
+): Promise<void> {
+  const app = await buildApp(service.testDatabase.config, database)
+  const log = captureLog(app)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  await work(log).finally(() => app.close())
+}
+
+function linesOf(log: string[], code: string): object[] {
+  return log.map((line) => JSON.parse(line)).filter(({ release }) => release === code)
+}
+
+async function recordsOfRelease(code: string) {
+  const records = await recordsOf(service.database)
+  return records
+    .map(({ kind, detail }) => ({ kind, ...(detail as { release: string }) }))
+    .filter(({ release }) => release === code)
+}
+
+async function scheduleOf(code: string) {
+  const release = (await listReleases(service.database.writer)).find((row) => row.code === code)
+  return findSchedule(service.database.writer, release?.id as number)
+}

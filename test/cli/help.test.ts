@@ -13,22 +13,6 @@ const commands = commandsBelow(await createProgram())
     return { path, command }
   })
 
-/** The output of a command that needs no database, and its exit code. */
-async function outputOf(stream: 'stdout' | 'stderr', parameters: string[]): Promise<[number, string]> {
-  let output = ''
-  const spy = vi.spyOn(process[stream], 'write').mockImplementation((text) => {
-    output += text
-    return true
-  })
-  try {
-    return [await operate(parameters), output]
-  } finally {
-    spy.mockRestore()
-  }
-}
-
-const told = (...parameters: string[]) => outputOf('stdout', parameters)
-
 describe.each(commands)('agro $path', ({ path, command }) => {
   test('has a help with what it does and examples that call it', async () => {
     const [code, help] = await told(...path, '--help')
@@ -114,3 +98,19 @@ describe('with EXTENSIONS', () => {
     )
   })
 })
+
+/** The output of a command that needs no database, and its exit code. */
+async function outputOf(stream: 'stdout' | 'stderr', parameters: string[]): Promise<[number, string]> {
+  let output = ''
+  const spy = vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+    output += text
+    return true
+  })
+  try {
+    return [await operate(parameters), output]
+  } finally {
+    spy.mockRestore()
+  }
+}
+
+const told = (...parameters: string[]) => outputOf('stdout', parameters)

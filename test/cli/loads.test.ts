@@ -42,41 +42,7 @@ afterEach(async () => {
 
 const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
 
-async function rows(): Promise<number[]> {
-  const tables = ['release', 'coverage', 'layer', 'raster_tile', 'tile_summary']
-  const counts = tables.map((table) => `(select count(*)::integer from ${table})`)
-  const { rows: found } = await client.query({ text: `select ${counts.join()}`, rowMode: 'array' })
-  return found[0] ?? []
-}
 const NOTHING = [0, 0, 0, 0, 0]
-
-/** Begins a load which has written all tiles, and cannot write its layers before the transaction of the holder ends. */
-async function holdLoad<Load>(begin: (...parameters: Parameters<typeof beginAgro>) => Load): Promise<Load> {
-  await holder.query('begin; lock table layer in share row exclusive mode')
-  const load = begin(testDatabase, 'ingest', manifest)
-  await vi.waitUntil(
-    async () =>
-      (
-        await client.query(
-          `select from pg_stat_activity
-           where datname = current_database() and wait_event_type = 'Lock' and query like 'insert into "layer"%'`,
-        )
-      ).rowCount === 1,
-    PATIENCE,
-  )
-  return load
-}
-
-/** Ends the connections of loads that hold a lock of theirs, or all of them. */
-async function terminate(which: 'lock' | 'all'): Promise<void> {
-  const held =
-    "exists (select from pg_locks where pg_locks.pid = pg_stat_activity.pid and locktype = 'advisory')"
-  await client.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and application_name like 'agro-advisory %'
-       and ${which === 'lock' ? held : 'true'}`,
-  )
-}
 
 describe('a load that is running', () => {
   test('is listed as such, and can neither be deleted nor published', async () => {
@@ -199,3 +165,38 @@ test('a load whose disk gets full ends with a sentence, and leaves nothing behin
   await client.query(`drop tablespace ${tablespace}`)
   expect((await agro('ingest', manifest)).stdout).toMatch(`${code} is published: ${TILES}`)
 })
+
+async function rows(): Promise<number[]> {
+  const tables = ['release', 'coverage', 'layer', 'raster_tile', 'tile_summary']
+  const counts = tables.map((table) => `(select count(*)::integer from ${table})`)
+  const { rows: found } = await client.query({ text: `select ${counts.join()}`, rowMode: 'array' })
+  return found[0] ?? []
+}
+
+/** Begins a load which has written all tiles, and cannot write its layers before the transaction of the holder ends. */
+async function holdLoad<Load>(begin: (...parameters: Parameters<typeof beginAgro>) => Load): Promise<Load> {
+  await holder.query('begin; lock table layer in share row exclusive mode')
+  const load = begin(testDatabase, 'ingest', manifest)
+  await vi.waitUntil(
+    async () =>
+      (
+        await client.query(
+          `select from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and query like 'insert into "layer"%'`,
+        )
+      ).rowCount === 1,
+    PATIENCE,
+  )
+  return load
+}
+
+/** Ends the connections of loads that hold a lock of theirs, or all of them. */
+async function terminate(which: 'lock' | 'all'): Promise<void> {
+  const held =
+    "exists (select from pg_locks where pg_locks.pid = pg_stat_activity.pid and locktype = 'advisory')"
+  await client.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name like 'agro-advisory %'
+       and ${which === 'lock' ? held : 'true'}`,
+  )
+}

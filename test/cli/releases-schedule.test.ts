@@ -8,13 +8,6 @@ import { examine } from '#test/setup/examination.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { transcribe } from '#test/setup/transcript.ts'
 
-/** Has the time of what is scheduled come, with nothing allowed; a service that runs then looks for what is due. */
-const letTimePass = (testDatabase: TestDatabase, { serviceRuns = false } = {}) =>
-  withDatabase(testDatabase, async ({ pool, writer }) => {
-    await pool.query(`update scheduled_publication set publish_at = '2026-07-01T06:00Z', allowed = '{}'`)
-    if (serviceRuns) await publishNextDue(writer, publishDue, [])
-  })
-
 test('releases are scheduled, and the operator is told what came of it, as the transcript has it', async () => {
   const testDatabase = await createTestDatabase('empty')
   onTestFinished(() => testDatabase.drop())
@@ -83,3 +76,10 @@ test('releases are scheduled, and the operator is told what came of it, as the t
   `)
   await expect(parts.join('')).toMatchFileSnapshot('transcripts/schedule.txt')
 })
+
+/** Has the time of what is scheduled come, with nothing allowed; a service that runs then looks for what is due. */
+const letTimePass = (testDatabase: TestDatabase, { serviceRuns = false } = {}) =>
+  withDatabase(testDatabase, async ({ pool, writer }) => {
+    await pool.query(`update scheduled_publication set publish_at = '2026-07-01T06:00Z', allowed = '{}'`)
+    if (serviceRuns) await publishNextDue(writer, publishDue, [])
+  })

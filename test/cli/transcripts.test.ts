@@ -17,14 +17,6 @@ beforeEach(async () => {
   return () => testDatabase.drop()
 })
 
-/** Writes a manifest of layers, by its name without the ending. */
-const manifest = (name: string, layers: LayerText[], settings = {}) =>
-  writeManifest(folder, manifestText(layers, settings), `${name}.yaml`)
-
-/** A manifest of a raster of plausible values. */
-const goodManifest = (name: string, month: string, layer = {}, settings = {}) =>
-  manifest(name, [{ file: 'good.tif', ...layer }], { forecast_period: month, ...settings })
-
 test('files of boundaries are inspected and loaded as the transcript has it', async () => {
   const [there, swapped] = [rectangle(37, 8, 38, 9), rectangle(8, 37, 9, 38)]
   const ofNoSource = [feature({ a: null }, there), feature({ a: 'x'.repeat(50), b: 1 }, there)]
@@ -266,3 +258,11 @@ test('a release that changes a mean by more than --max-change is not published, 
   )
   await expect(said).toMatchFileSnapshot('transcripts/max-change.txt')
 })
+
+/** Writes a manifest of layers, by its name without the ending. */
+const manifest = (name: string, layers: LayerText[], settings = {}) =>
+  writeManifest(folder, manifestText(layers, settings), `${name}.yaml`)
+
+/** A manifest of a raster of plausible values. */
+const goodManifest = (name: string, month: string, layer = {}, settings = {}) =>
+  manifest(name, [{ file: 'good.tif', ...layer }], { forecast_period: month, ...settings })

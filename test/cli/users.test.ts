@@ -29,12 +29,6 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.drop())
 
-const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
-
-const profile = async (app: App, by: Caller) => (await call(app, 'GET /user/profile', { by })).status
-const reset = async (app: App, payload: object) =>
-  (await call(app, 'POST /auth/password/reset', { payload })).status
-
 test('accounts get roles, tokens and records as the transcript has it', async () => {
   const said = await transcribe(
     testDatabase,
@@ -200,3 +194,10 @@ test('an operator deletes an account as its owner would', async () => {
   const audited = await agro('audit', '--user', user.id, '--kind', 'account_deleted')
   expect(audited.stdout).toMatch(/account_deleted user=\S+ operator=\S+\n$/)
 })
+
+const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
+
+const profile = async (app: App, by: Caller) => (await call(app, 'GET /user/profile', { by })).status
+
+const reset = async (app: App, payload: object) =>
+  (await call(app, 'POST /auth/password/reset', { payload })).status

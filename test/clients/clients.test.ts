@@ -26,8 +26,6 @@ const runs = (command: string, ...args: string[]) =>
   )
 
 const withPython = await runs('python3', '--version')
-const withPip = await runs('python3', '-m', 'pip', '--version')
-const withR = await runs('Rscript', '-e', 'library(jsonlite); library(curl)')
 
 const service = openService()
 let url: string
@@ -42,26 +40,6 @@ beforeAll(async () => {
     PYTHONDONTWRITEBYTECODE: '1',
   }
 })
-
-/** What a command writes that knows the service; it fails with what the command says of itself. */
-async function runIn(folder: string, command: string, ...args: string[]): Promise<string> {
-  const options = { cwd: folder, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 }
-  return (await promisify(execFile)(command, args, options)).stdout
-}
-
-/** A project with the package for TypeScript that the service offers. */
-async function projectWithPackage(): Promise<string> {
-  const folder = await newFolder()
-  const modules = join(folder, 'node_modules')
-  mkdirSync(modules)
-  writeFileSync(join(folder, 'client.tgz'), (await service.app.inject(TGZ)).rawPayload)
-  // As npm does it, which would ask the registry for the only dependency.
-  await runIn(folder, 'tar', '-xzf', 'client.tgz')
-  renameSync(join(folder, 'package'), join(modules, 'agro-advisory-client'))
-  symlinkSync(join(ROOT, 'node_modules/openapi-fetch'), join(modules, 'openapi-fetch'))
-  writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
-  return folder
-}
 
 test.each([
   [TGZ, 'application/gzip'],
@@ -109,6 +87,8 @@ test('the package for TypeScript is whole, compiles strictly and asks the servic
   const said = await runIn(folder, process.execPath, 'program.js')
   expect(JSON.parse(said)).toEqual(['number', 'eth', 'AdvisoryError'])
 })
+
+const withPip = await runs('python3', '-m', 'pip', '--version')
 
 test.runIf(withPip)('the package for Python is installed by pip and asks the service', async () => {
   const folder = await newFolder()
@@ -253,7 +233,29 @@ test.runIf(withPython)('the client for Python passes its own tests', async () =>
   await runIn(join(ROOT, 'clients/python'), 'python3', '-m', 'unittest', 'test_agro_advisory')
 })
 
+const withR = await runs('Rscript', '-e', 'library(jsonlite); library(curl)')
+
 test.runIf(withR)('the client for R passes its own tests', async () => {
   const said = await runIn(join(ROOT, 'clients/r'), 'Rscript', '--vanilla', 'test-agro_advisory.R')
   expect(said).toContain('all passed')
 })
+
+/** What a command writes that knows the service; it fails with what the command says of itself. */
+async function runIn(folder: string, command: string, ...args: string[]): Promise<string> {
+  const options = { cwd: folder, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 }
+  return (await promisify(execFile)(command, args, options)).stdout
+}
+
+/** A project with the package for TypeScript that the service offers. */
+async function projectWithPackage(): Promise<string> {
+  const folder = await newFolder()
+  const modules = join(folder, 'node_modules')
+  mkdirSync(modules)
+  writeFileSync(join(folder, 'client.tgz'), (await service.app.inject(TGZ)).rawPayload)
+  // As npm does it, which would ask the registry for the only dependency.
+  await runIn(folder, 'tar', '-xzf', 'client.tgz')
+  renameSync(join(folder, 'package'), join(modules, 'agro-advisory-client'))
+  symlinkSync(join(ROOT, 'node_modules/openapi-fetch'), join(modules, 'openapi-fetch'))
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
+  return folder
+}

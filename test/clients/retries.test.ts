@@ -1,67 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { createAdvisoryClient, type Point } from '../../clients/typescript/src/index.ts'
 
-const BUSY = { status: 503, headers: { 'retry-after': '0' } }
-
-/** A service that answers with what it is given, one after the other. */
-function scripted(answers: (() => Response)[], maxWaitMs = 1) {
-  const requests: { key: string | null; body: string }[] = []
-  const client = createAdvisoryClient({
-    baseUrl: 'http://service.test',
-    retries: 2,
-    maxWaitMs,
-    fetch: async (request) => {
-      requests.push({ key: request.headers.get('idempotency-key'), body: await request.text() })
-      const answer = answers[requests.length - 1]
-      if (!answer) throw new Error('nothing more is answered')
-      return answer()
-    },
-  })
-  return { client, requests }
-}
-
-const refused = () =>
-  Response.json({ error: 'The service is busy.', code: 'OVERLOADED', request_id: 'r1' }, BUSY)
-const broken = () => {
-  throw new TypeError('fetch failed')
-}
-
-/** Lines, and then the connection breaks. */
-function cutAfter(...items: object[]): () => Response {
-  const text = items.map((item) => `${JSON.stringify(item)}\n`).join('')
-  return () => {
-    const pieces = [text, '{"id":']
-    const body = new ReadableStream({
-      pull(controller) {
-        const piece = pieces.shift()
-        if (piece === undefined) controller.error(new TypeError('terminated'))
-        else controller.enqueue(new TextEncoder().encode(piece))
-      },
-    })
-    return new Response(body)
-  }
-}
-
-function lines(...items: object[]): () => Response {
-  return () => new Response(items.map((item) => `${JSON.stringify(item)}\n`).join(''))
-}
-
-/** Has timers be over as soon as nothing else is to be done. */
-function passTime() {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  vi.setTimerTickMode('nextTimerAsync')
-}
 afterEach(() => {
   vi.useRealTimers()
 })
 
 const POINTS: Point[] = ['a', 'b', 'c'].map((id) => ({ id, lat: 9, lng: 38 }))
-
-async function idsOf(items: AsyncIterable<{ id?: unknown }>): Promise<unknown[]> {
-  const ids = []
-  for await (const { id } of items) ids.push(id)
-  return ids
-}
 
 test('a busy service and a lost answer are asked again under one key', async () => {
   passTime()
@@ -151,3 +95,61 @@ test('areas that were answered before a cut are answered once', async () => {
   ])
   expect(await idsOf(client.areas('yield', { country_code: 'eth', level: 1 }))).toEqual(['A', 'B', 'C'])
 })
+
+const BUSY = { status: 503, headers: { 'retry-after': '0' } }
+
+/** A service that answers with what it is given, one after the other. */
+function scripted(answers: (() => Response)[], maxWaitMs = 1) {
+  const requests: { key: string | null; body: string }[] = []
+  const client = createAdvisoryClient({
+    baseUrl: 'http://service.test',
+    retries: 2,
+    maxWaitMs,
+    fetch: async (request) => {
+      requests.push({ key: request.headers.get('idempotency-key'), body: await request.text() })
+      const answer = answers[requests.length - 1]
+      if (!answer) throw new Error('nothing more is answered')
+      return answer()
+    },
+  })
+  return { client, requests }
+}
+
+const refused = () =>
+  Response.json({ error: 'The service is busy.', code: 'OVERLOADED', request_id: 'r1' }, BUSY)
+
+const broken = () => {
+  throw new TypeError('fetch failed')
+}
+
+/** Lines, and then the connection breaks. */
+function cutAfter(...items: object[]): () => Response {
+  const text = items.map((item) => `${JSON.stringify(item)}\n`).join('')
+  return () => {
+    const pieces = [text, '{"id":']
+    const body = new ReadableStream({
+      pull(controller) {
+        const piece = pieces.shift()
+        if (piece === undefined) controller.error(new TypeError('terminated'))
+        else controller.enqueue(new TextEncoder().encode(piece))
+      },
+    })
+    return new Response(body)
+  }
+}
+
+function lines(...items: object[]): () => Response {
+  return () => new Response(items.map((item) => `${JSON.stringify(item)}\n`).join(''))
+}
+
+/** Has timers be over as soon as nothing else is to be done. */
+function passTime() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  vi.setTimerTickMode('nextTimerAsync')
+}
+
+async function idsOf(items: AsyncIterable<{ id?: unknown }>): Promise<unknown[]> {
+  const ids = []
+  for await (const { id } of items) ids.push(id)
+  return ids
+}

@@ -29,18 +29,6 @@ beforeAll(async () => {
 
 const HERE = { lat: 9.5, lng: 38.5 }
 
-const squareAt = (id: string, lng: number, lat: number) => ({
-  type: 'Feature' as const,
-  id,
-  geometry: rectangle(lng, lat, lng + 0.01, lat + 0.01),
-})
-
-async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all = []
-  for await (const item of items) all.push(item)
-  return all
-}
-
 test('a point is answered as the service answers it, and is in the history once', async () => {
   const answer = await client.point('yield', HERE)
   expectTypeOf(answer.yield_data[0]?.yield_kg_ha).toEqualTypeOf<number | undefined>()
@@ -123,6 +111,12 @@ test('a signal ends a batch with its reason', async () => {
   await expect(answers.next()).rejects.toThrow('enough')
 })
 
+const squareAt = (id: string, lng: number, lat: number) => ({
+  type: 'Feature' as const,
+  id,
+  geometry: rectangle(lng, lat, lng + 0.01, lat + 0.01),
+})
+
 test('polygons and the areas of a level are answered as by one call', async () => {
   const fields = [squareAt('a', 38.5, 9.5), squareAt('b', 38.6, 9.5), squareAt('nowhere', 0, 0)]
   const items = await allOf(client.polygons('fertilizer', fields, { batchSize: 2 }))
@@ -147,3 +141,9 @@ test('polygons without a key are refused', async () => {
   const areas = anybody.areas('yield', { country_code: 'eth', level: 1 })
   await expect(areas.next()).rejects.toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
 })
+
+async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all = []
+  for await (const item of items) all.push(item)
+  return all
+}

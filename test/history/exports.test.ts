@@ -51,32 +51,6 @@ beforeAll(async () => {
 const read = (text: string): Record<string, string>[] =>
   parse(text, { columns: true, record_delimiter: '\r\n' })
 
-async function csv(path: string): Promise<Record<string, string>[]> {
-  const response = await history(service, service.person, path, CSV)
-  expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
-  return read(response.text)
-}
-
-/** A text without what is of this run: ids have the names of their calls. */
-function anonymous(text: string): string {
-  const named = Object.entries(ids).reduce((all, [name, id]) => all.replaceAll(id, name), text)
-  return named.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME').replaceAll('\r', '')
-}
-
-const idsOf = (rows: { id?: unknown }[]) => [...new Set(rows.map(({ id }) => id))]
-
-async function featureOf(id: string): Promise<Feature> {
-  return (await history(service, service.person, id, GEOJSON)).body
-}
-
-/** The shape of an area for maps, as it is listed. */
-async function outlineOf(country: string, code: string) {
-  const response = await service.get(`/admin?admin0=${country}&level=1&geometry=simplified&format=geojson`, {
-    by: service.person,
-  })
-  return (response.body as FeatureCollection).features.find(({ id }) => id === code)?.geometry
-}
-
 describe('CSV', () => {
   test('has a row for each value, with guarded text, bare numbers, areas, and the release of each product', async () => {
     const { text: body } = await history(service, service.person, 'my', CSV)
@@ -125,6 +99,14 @@ test.each(['my', 'item'])('a media type that there is none of is refused: %s', a
   const response = await history(service, service.person, path === 'my' ? path : ids.point, 'application/pdf')
   expect([response.status, response.body.code]).toEqual([406, 'NOT_ACCEPTABLE'])
 })
+
+/** The shape of an area for maps, as it is listed. */
+async function outlineOf(country: string, code: string) {
+  const response = await service.get(`/admin?admin0=${country}&level=1&geometry=simplified&format=geojson`, {
+    by: service.person,
+  })
+  return (response.body as FeatureCollection).features.find(({ id }) => id === code)?.geometry
+}
 
 describe('an item in GeoJSON', () => {
   test('is a Feature of flat properties, a column a layer, with its statistics', async () => {
@@ -417,3 +399,21 @@ describeOnServer('a long export', () => {
     expect(response.complete).toBe(false)
   })
 })
+
+async function csv(path: string): Promise<Record<string, string>[]> {
+  const response = await history(service, service.person, path, CSV)
+  expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
+  return read(response.text)
+}
+
+/** A text without what is of this run: ids have the names of their calls. */
+function anonymous(text: string): string {
+  const named = Object.entries(ids).reduce((all, [name, id]) => all.replaceAll(id, name), text)
+  return named.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME').replaceAll('\r', '')
+}
+
+const idsOf = (rows: { id?: unknown }[]) => [...new Set(rows.map(({ id }) => id))]
+
+async function featureOf(id: string): Promise<Feature> {
+  return (await history(service, service.person, id, GEOJSON)).body
+}

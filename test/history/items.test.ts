@@ -16,19 +16,6 @@ const service = openService({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
 const POINT = { lat: 9.5, lng: 38.5, name: 'My field' }
 
-async function ask(product = 'yield', payload: object = POINT, who = service.person) {
-  const response = await advise(service, who, `${product}/point`, payload)
-  if (response.status !== 200) throw new Error(response.text)
-  return response.body
-}
-
-const read = (id: string) => history(service, service.person, id)
-const itemOf = async (id: string): Promise<HistoryItem> => (await read(id)).body
-
-const remove = (id: string, { headers } = service.person) => service.delete(`/history/${id}`, { headers })
-
-const give = (id: string, payload: unknown, who = service.person) => rate(service, who, id, payload as object)
-
 describe('an item', () => {
   test('is there as soon as the call is answered, by its id and in the list', async () => {
     const { history_id: id, ...answer } = await ask()
@@ -293,3 +280,17 @@ testOnServer('feedback to an item that is deleted meanwhile is 404', async () =>
   const { status, body } = await feedback.answer
   expect([status, body.code]).toEqual([404, 'NOT_FOUND'])
 })
+
+async function ask(product = 'yield', payload: object = POINT, who = service.person) {
+  const response = await advise(service, who, `${product}/point`, payload)
+  if (response.status !== 200) throw new Error(response.text)
+  return response.body
+}
+
+const read = (id: string) => history(service, service.person, id)
+
+const itemOf = async (id: string): Promise<HistoryItem> => (await read(id)).body
+
+const remove = (id: string, { headers } = service.person) => service.delete(`/history/${id}`, { headers })
+
+const give = (id: string, payload: unknown, who = service.person) => rate(service, who, id, payload as object)

@@ -17,23 +17,11 @@ import { advise, history, outcomesOf, recorderOn, recordOf, whileAway } from './
 
 const service = openService()
 
-const POINT = { lat: 9.5, lng: 38.5, name: 'Field, "north"' }
-
-const ask = (person: Pick<Person, 'headers'>, payload: object = POINT) =>
-  advise(service, person, 'fertilizer/point', payload)
-
 async function kept({ user }: Person) {
   const { rows } = await sql<{ id: string; user_id: string; created_at: Date; request: object }>`
     select * from advisory_history where user_id = ${user.id} order by created_at`.execute(
     service.database.writer,
   )
-  return rows
-}
-
-async function counts({ user }: Person) {
-  const { rows } = await sql<{ advisories: number }>`
-    select product, country_code, crop_code, advisories from user_usage where user_id = ${user.id}
-    order by product`.execute(service.database.writer)
   return rows
 }
 
@@ -404,3 +392,15 @@ test.each([
     expect(item.text).toContain(`"answer":${anonymous.text},`)
   }
 })
+
+const POINT = { lat: 9.5, lng: 38.5, name: 'Field, "north"' }
+
+const ask = (person: Pick<Person, 'headers'>, payload: object = POINT) =>
+  advise(service, person, 'fertilizer/point', payload)
+
+async function counts({ user }: Person) {
+  const { rows } = await sql<{ advisories: number }>`
+    select product, country_code, crop_code, advisories from user_usage where user_id = ${user.id}
+    order by product`.execute(service.database.writer)
+  return rows
+}

@@ -16,13 +16,6 @@ const service = openService()
 
 const DAY = 86_400_000
 
-/** Keeps an advisory so many times, as if it had been given at the time of each. */
-const keepMany = (count: number, record: AdvisoryRecord, timeOf: (index: number) => number) =>
-  keepAt(
-    service,
-    Array.from({ length: count }, (_, index) => [record, new Date(timeOf(index))]),
-  )
-
 describe('a page', () => {
   test('has 50 items where no limit is given, and says where the next one begins', async () => {
     const person = await newPerson(service.app)
@@ -270,3 +263,10 @@ describeOnServer('in a history of ten thousand items', () => {
     }).catch((error) => expect(error).toEqual(new TakenBack(ITEMS - PIECE)))
   })
 })
+
+/** Keeps an advisory so many times, as if it had been given at the time of each. */
+const keepMany = (count: number, record: AdvisoryRecord, timeOf: (index: number) => number) =>
+  keepAt(
+    service,
+    Array.from({ length: count }, (_, index) => [record, new Date(timeOf(index))]),
+  )

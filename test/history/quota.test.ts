@@ -13,38 +13,8 @@ import { advise, history, keepAt, outcomesOf, recordOf } from './advisories.ts'
 
 const service = openService()
 
-const ask = (app: App, person: Pick<Person, 'headers'>, path = 'yield/point', payload?: object) =>
-  advise({ app }, person, path, payload)
 const NOBODY = { headers: { authorization: '' } }
 const FULL = 'advisory-history'
-
-const remove = (app: App, by: Person, id = '') => call(app, `DELETE /history/${id}`, { by })
-
-/** A field of about a kilometre with so many corners, all digits of which are kept. */
-function roundField(corners: number) {
-  const ring = Array.from({ length: corners }, (_, at) => {
-    const angle = (2 * Math.PI * at) / corners
-    return [38.5 + 0.005 * Math.cos(angle), 9.5 + 0.005 * Math.sin(angle)]
-  })
-  return { type: 'Polygon', coordinates: [[...ring, ring[0]]] }
-}
-
-async function keepPoints(app: App, person: Person, count: number): Promise<string[]> {
-  const ids: string[] = []
-  for (let index = 0; index < count; index++) ids.push((await ask(app, person)).body.history_id)
-  return ids
-}
-
-/** The ids of a history, the oldest first, and how much of it is counted. */
-async function stateOf({ user }: Person) {
-  const { writer } = service.database
-  const { rows: items } = await sql<{ id: string; bytes: number }>`
-    select id, bytes from advisory_history where user_id = ${user.id} order by created_at, id`.execute(writer)
-  const { rows } = await sql<{ items: number; bytes: number }>`
-    select items, bytes from history_size where user_id = ${user.id}`.execute(writer)
-  const bytes = items.reduce((sum, item) => sum + item.bytes, 0)
-  return { ids: items.map(({ id }) => id), size: rows[0], expected: { items: items.length, bytes } }
-}
 
 test('a history that is full loses its oldest items, by their number, and no other history does', async () => {
   const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
@@ -120,6 +90,15 @@ test('a history that is full stays as it is where the operator says so, and answ
   })
 })
 
+/** A field of about a kilometre with so many corners, all digits of which are kept. */
+function roundField(corners: number) {
+  const ring = Array.from({ length: corners }, (_, at) => {
+    const angle = (2 * Math.PI * at) / corners
+    return [38.5 + 0.005 * Math.cos(angle), 9.5 + 0.005 * Math.sin(angle)]
+  })
+  return { type: 'Polygon', coordinates: [[...ring, ring[0]]] }
+}
+
 test('histories that hold together as much as the service keeps take no new answers, which say so, until some are deleted', async () => {
   const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
   await sql`delete from history_item`.execute(service.database.writer)
@@ -167,3 +146,25 @@ test('how much a history holds is counted whoever deletes', async () => {
   for (const { size, expected } of states) expect(size).toEqual(expected)
   expect(states.map(({ expected }) => expected.items)).toEqual([4, 2])
 })
+
+const ask = (app: App, person: Pick<Person, 'headers'>, path = 'yield/point', payload?: object) =>
+  advise({ app }, person, path, payload)
+
+const remove = (app: App, by: Person, id = '') => call(app, `DELETE /history/${id}`, { by })
+
+async function keepPoints(app: App, person: Person, count: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let index = 0; index < count; index++) ids.push((await ask(app, person)).body.history_id)
+  return ids
+}
+
+/** The ids of a history, the oldest first, and how much of it is counted. */
+async function stateOf({ user }: Person) {
+  const { writer } = service.database
+  const { rows: items } = await sql<{ id: string; bytes: number }>`
+    select id, bytes from advisory_history where user_id = ${user.id} order by created_at, id`.execute(writer)
+  const { rows } = await sql<{ items: number; bytes: number }>`
+    select items, bytes from history_size where user_id = ${user.id}`.execute(writer)
+  const bytes = items.reduce((sum, item) => sum + item.bytes, 0)
+  return { ids: items.map(({ id }) => id), size: rows[0], expected: { items: items.length, bytes } }
+}

@@ -48,76 +48,6 @@ beforeEach(async () => {
   await sql`select create_history_months(now() + interval '3 months')`.execute(db)
 })
 
-const rate = (person: Person, id: string) => advisories.rate(service, person, id, { rating: 2 })
-
-/** The items whose shares count towards what an account may share. */
-async function sharedBy({ user }: Person): Promise<unknown[]> {
-  const { rows } = await sql`select history_id from history_share where user_id = ${user.id}`.execute(db)
-  return rows
-}
-
-/** Has many copies of an item in its month, with as many ratings. */
-async function multiply(id: string): Promise<void> {
-  await sql`
-    with copy as (
-      insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
-      select
-        (left(id::text, 18) || right(gen_random_uuid()::text, 18))::uuid,
-        user_id, template_id, bytes, subject_id, crop_code, request, answer
-      from history_item, generate_series(1, ${MANY})
-      where id = ${id}
-      returning id, user_id, bytes
-    )
-    update history_size as size set items = size.items + copies.items, bytes = size.bytes + copies.bytes
-    from (select user_id, count(*) as items, sum(bytes) as bytes from copy group by user_id) as copies
-    where copies.user_id = size.user_id`.execute(db)
-  await sql`
-    insert into advisory_feedback (history_id, user_id, rating)
-    select id, user_id, 1 from history_item where left(id::text, 18) = left(${id}, 18) and id <> ${id}`.execute(
-    db,
-  )
-}
-
-/** What a history has, what is counted of it, and how many ratings there are. */
-async function stateOf({ user }: Person) {
-  const { rows } = await sql<Record<string, number>>`
-    select
-      (select count(*) from advisory_history where user_id = ${user.id}) as items,
-      (select coalesce(sum(bytes), 0) from advisory_history where user_id = ${user.id}) as bytes,
-      (select items from history_size where user_id = ${user.id}) as "countedItems",
-      (select bytes from history_size where user_id = ${user.id}) as "countedBytes",
-      (select count(*) from advisory_feedback where user_id = ${user.id}) as ratings`.execute(db)
-  return rows[0] as Record<string, number>
-}
-
-/** That so many items are left, all of which are counted, and so many ratings. */
-async function expectLeft(person: Person, items: number, ratings: number): Promise<void> {
-  const { bytes, ...state } = await stateOf(person)
-  expect(state).toEqual({ items, countedItems: items, countedBytes: bytes, ratings })
-}
-
-async function statusesOf(person: Person, ids: string[]): Promise<number[]> {
-  const answers = await Promise.all(ids.map((id) => history(service, person, id)))
-  return answers.map(({ status }) => status)
-}
-
-/** Has a process run with a setting until nothing is left that is too old. */
-async function runWith(HISTORY_MONTHS: number | undefined, left = KEPT): Promise<void> {
-  const config = { ...service.testDatabase.config, HISTORY_MONTHS }
-  const app = await buildApp(config, service.database)
-  try {
-    await app.listen({ port: 0, host: '127.0.0.1' })
-    // It gives way to autovacuum, and would try again after a minute.
-    const isDone = async () => {
-      app.jobs.wake('remove-old-items')
-      expect(await findRetention(db, left)).toEqual({ going: false, old: false })
-    }
-    await vi.waitFor(isDone, { ...PATIENCE, interval: 200 })
-  } finally {
-    await app.close()
-  }
-}
-
 describe('HISTORY_MONTHS', () => {
   test('has months that are over dropped whole, with their feedback, and leaves all else', async () => {
     const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
@@ -287,3 +217,73 @@ describe('an item of a month that nobody has made', () => {
     expect(await partitions()).toEqual(before)
   })
 })
+
+const rate = (person: Person, id: string) => advisories.rate(service, person, id, { rating: 2 })
+
+/** The items whose shares count towards what an account may share. */
+async function sharedBy({ user }: Person): Promise<unknown[]> {
+  const { rows } = await sql`select history_id from history_share where user_id = ${user.id}`.execute(db)
+  return rows
+}
+
+/** Has many copies of an item in its month, with as many ratings. */
+async function multiply(id: string): Promise<void> {
+  await sql`
+    with copy as (
+      insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
+      select
+        (left(id::text, 18) || right(gen_random_uuid()::text, 18))::uuid,
+        user_id, template_id, bytes, subject_id, crop_code, request, answer
+      from history_item, generate_series(1, ${MANY})
+      where id = ${id}
+      returning id, user_id, bytes
+    )
+    update history_size as size set items = size.items + copies.items, bytes = size.bytes + copies.bytes
+    from (select user_id, count(*) as items, sum(bytes) as bytes from copy group by user_id) as copies
+    where copies.user_id = size.user_id`.execute(db)
+  await sql`
+    insert into advisory_feedback (history_id, user_id, rating)
+    select id, user_id, 1 from history_item where left(id::text, 18) = left(${id}, 18) and id <> ${id}`.execute(
+    db,
+  )
+}
+
+/** What a history has, what is counted of it, and how many ratings there are. */
+async function stateOf({ user }: Person) {
+  const { rows } = await sql<Record<string, number>>`
+    select
+      (select count(*) from advisory_history where user_id = ${user.id}) as items,
+      (select coalesce(sum(bytes), 0) from advisory_history where user_id = ${user.id}) as bytes,
+      (select items from history_size where user_id = ${user.id}) as "countedItems",
+      (select bytes from history_size where user_id = ${user.id}) as "countedBytes",
+      (select count(*) from advisory_feedback where user_id = ${user.id}) as ratings`.execute(db)
+  return rows[0] as Record<string, number>
+}
+
+/** That so many items are left, all of which are counted, and so many ratings. */
+async function expectLeft(person: Person, items: number, ratings: number): Promise<void> {
+  const { bytes, ...state } = await stateOf(person)
+  expect(state).toEqual({ items, countedItems: items, countedBytes: bytes, ratings })
+}
+
+async function statusesOf(person: Person, ids: string[]): Promise<number[]> {
+  const answers = await Promise.all(ids.map((id) => history(service, person, id)))
+  return answers.map(({ status }) => status)
+}
+
+/** Has a process run with a setting until nothing is left that is too old. */
+async function runWith(HISTORY_MONTHS: number | undefined, left = KEPT): Promise<void> {
+  const config = { ...service.testDatabase.config, HISTORY_MONTHS }
+  const app = await buildApp(config, service.database)
+  try {
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    // It gives way to autovacuum, and would try again after a minute.
+    const isDone = async () => {
+      app.jobs.wake('remove-old-items')
+      expect(await findRetention(db, left)).toEqual({ going: false, old: false })
+    }
+    await vi.waitFor(isDone, { ...PATIENCE, interval: 200 })
+  } finally {
+    await app.close()
+  }
+}

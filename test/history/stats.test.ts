@@ -24,18 +24,8 @@ beforeEach(async () => {
   await sql`truncate request_count`.execute(service.database.writer)
 })
 
-const get = (url: string, by?: Caller) => service.get(url, { by })
-
-const allStats = async (query = '') => (await get(`/stats?scope=all${query}`, admin)).body
-
-const serviceStats = async (query = ''): Promise<ServiceStats> => (await allStats(query)).service
-
 const POINT = '/advisory/yield/point?lat=9.5&lng=38.5'
 const OUTSIDE = '/advisory/yield/point?lat=-1&lng=36.5'
-const ask = (url: string, app: App = service.app) => call(app, `POST ${url}`)
-
-const brief = ({ by_operation }: ServiceStats) =>
-  by_operation.map(({ operation, requests, errors }) => [operation, requests, errors])
 
 describe('scope=all', () => {
   test('and slow calls are refused to those who are no admins', async () => {
@@ -314,3 +304,14 @@ describe('the days', () => {
     expect(to).toBe(/to=([\d-]+)/.exec(query)?.[1] ?? today())
   })
 })
+
+const get = (url: string, by?: Caller) => service.get(url, { by })
+
+const allStats = async (query = '') => (await get(`/stats?scope=all${query}`, admin)).body
+
+const serviceStats = async (query = ''): Promise<ServiceStats> => (await allStats(query)).service
+
+const ask = (url: string, app: App = service.app) => call(app, `POST ${url}`)
+
+const brief = ({ by_operation }: ServiceStats) =>
+  by_operation.map(({ operation, requests, errors }) => [operation, requests, errors])

@@ -18,8 +18,6 @@ import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { PIXEL_CENTRE, realYield } from '#test/setup/releases.ts'
 
-const isEmbedded = process.env.TEST_DATABASE_KIND === 'embedded'
-
 const LAST_DAY = '2999-12-31'
 const AT = { lat: String(PIXEL_CENTRE.lat), lng: String(PIXEL_CENTRE.lng) }
 
@@ -37,8 +35,22 @@ beforeAll(async () => {
   validator = validatorOf(document, true)
 })
 
+test('the examples are answered by a release that is not synthetic', async () => {
+  const { app } = service
+  const { synthetic, release } = (await app.inject({ url: '/advisory/yield/point', query: AT })).json()
+  expect(synthetic).toBe(false)
+  const { releases } = (await app.inject('/catalog')).json()
+  expect(releases.find((one: { release: string }) => one.release === release).valid_until).toBe(LAST_DAY)
+})
+
+/** What was asked, with the names of headers by the status of answers. */
+const asked = new Map<Operation, Record<string, Set<string>>>()
+
+const isEmbedded = process.env.TEST_DATABASE_KIND === 'embedded'
+
 /** Whatever looks like a date and a time of day, and how each of them is written: ISO 8601 in UTC, to the millisecond. */
 const ANY_TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^"',<\s\]]*/g
+
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const AS_IT_IS = 'as in its example'
@@ -66,17 +78,6 @@ const CIRCUMSTANCES: typeof STATEMENTS = {
 
 /** Operations that need something new each time. What others have done is done, and the next one is an error. */
 const WORKS_ONCE = ['register', 'resetPassword', 'confirmEmail', 'confirmTwoFactor', 'disableTwoFactor']
-
-test('the examples are answered by a release that is not synthetic', async () => {
-  const { app } = service
-  const { synthetic, release } = (await app.inject({ url: '/advisory/yield/point', query: AT })).json()
-  expect(synthetic).toBe(false)
-  const { releases } = (await app.inject('/catalog')).json()
-  expect(releases.find((one: { release: string }) => one.release === release).valid_until).toBe(LAST_DAY)
-})
-
-/** What was asked, with the names of headers by the status of answers. */
-const asked = new Map<Operation, Record<string, Set<string>>>()
 
 test('the document says what every operation answers, to each of its examples with success', {
   timeout: 600_000,

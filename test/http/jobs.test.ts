@@ -5,25 +5,6 @@ import type { App } from '#src/http/app.ts'
 import { createLoop, jobs } from '#src/http/jobs.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
-function work(job = { everyMs: 60_000 }) {
-  type Outcome = boolean | number | undefined
-  const ends: ((outcome: Outcome | Error) => void)[] = []
-  const sorry = vi.fn()
-  let most = 0
-  let running = 0
-  const piece = async () => {
-    most = Math.max(most, ++running)
-    const outcome = await new Promise<Outcome | Error>((resolve) => ends.push(resolve))
-    running--
-    if (outcome instanceof Error) throw outcome
-    return outcome
-  }
-  const loop = createLoop(job, piece, sorry)
-  const { wake: begin, stop: end } = loop
-  const begun = (pieces: number) => vi.waitFor(() => expect(ends).toHaveLength(pieces), PATIENCE)
-  return { start: loop.start, begin, end, ends, begun, sorry, most: () => most }
-}
-
 test('pieces follow one another until there is no more, however often work is begun', async () => {
   const { begin, begun, ends, end, most } = work()
   begin()
@@ -134,3 +115,22 @@ test('a job says that the database is away when it fails the third time in a row
   await app.close()
   expect(said).toEqual([0, 0, 0, 1, 2])
 })
+
+function work(job = { everyMs: 60_000 }) {
+  type Outcome = boolean | number | undefined
+  const ends: ((outcome: Outcome | Error) => void)[] = []
+  const sorry = vi.fn()
+  let most = 0
+  let running = 0
+  const piece = async () => {
+    most = Math.max(most, ++running)
+    const outcome = await new Promise<Outcome | Error>((resolve) => ends.push(resolve))
+    running--
+    if (outcome instanceof Error) throw outcome
+    return outcome
+  }
+  const loop = createLoop(job, piece, sorry)
+  const { wake: begin, stop: end } = loop
+  const begun = (pieces: number) => vi.waitFor(() => expect(ends).toHaveLength(pieces), PATIENCE)
+  return { start: loop.start, begin, end, ends, begun, sorry, most: () => most }
+}

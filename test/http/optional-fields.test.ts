@@ -8,14 +8,6 @@ const FIELD = { lat: 9.5, lng: 38.5 }
 const AREA = { country_code: 'eth', code: 'ETH-01' }
 const NOTHING = { crop: null, country_code: null, forecast_period: null }
 
-async function ask(request: string, payload?: object) {
-  const { status, body } = await service.ask(request, { by: service.person, payload })
-  const { history_id: _, ...rest } = body
-  return { status, body: rest }
-}
-const post = (url: string, payload?: object) => ask(`POST ${url}`, payload)
-const get = (url: string) => ask(`GET ${url}`)
-
 describe('null is the same as leaving out', () => {
   test.each<[string, object, object]>([
     ['/advisory/yield/point', FIELD, { ...NOTHING, name: null }],
@@ -66,6 +58,8 @@ describe('null is the same as leaving out', () => {
   })
 })
 
+const get = (url: string) => ask(`GET ${url}`)
+
 describe('an empty parameter is left out', () => {
   test('of a point', async () => {
     const [asked, empty] = ['/advisory/yield/point?lat=9.5&lng=38.5', '&crop=&country_code=&name=']
@@ -102,3 +96,11 @@ describe('an empty parameter is left out', () => {
     ])
   })
 })
+
+async function ask(request: string, payload?: object) {
+  const { status, body } = await service.ask(request, { by: service.person, payload })
+  const { history_id: _, ...rest } = body
+  return { status, body: rest }
+}
+
+const post = (url: string, payload?: object) => ask(`POST ${url}`, payload)

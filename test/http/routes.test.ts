@@ -18,34 +18,6 @@ beforeAll(() => subscribe(INITIALIZATION, record))
 const service = openApp()
 afterAll(() => void unsubscribe(INITIALIZATION, record))
 
-const USUAL_LIMIT = 8192
-
-/** A line for each route: who may call it, what caches may do, and how long its body may be. */
-function listPolicies(): string[] {
-  const policies = new Map<string, string>(
-    routes.flatMap(({ method, url, config = {}, bodyLimit }) => {
-      const { public: open, login, role, caching } = config
-      const scope = listScopes(config).join('+')
-      const policy = [
-        open ? 'public' : 'token',
-        login && `login=${login}`,
-        scope && `scope=${scope}`,
-        role && `role=${role}`,
-        caching && `caching=${caching}`,
-        bodyLimit !== USUAL_LIMIT && `body=${bodyLimit}`,
-      ]
-      return [method].flat().map((name) => [`${name} ${url}`, policy.filter(Boolean).join(' ')] as const)
-    }),
-  )
-  // Routes of HEAD are those of GET.
-  const isOfGet = (route: string, policy: string) =>
-    route.startsWith('HEAD ') && policies.get(route.replace('HEAD', 'GET')) === policy
-  return [...policies]
-    .filter(([route, policy]) => !isOfGet(route, policy))
-    .map(([route, policy]) => `${route}: ${policy}`)
-    .sort()
-}
-
 test('every route has the access, the rules for caches and the body limit of routes.txt', async () => {
   await expect(`${listPolicies().join('\n')}\n`).toMatchFileSnapshot('routes.txt')
 })
@@ -74,3 +46,31 @@ test('every route for callers wants a token before it looks at anything else', a
     if (method !== 'HEAD') expect(JSON.parse(body).code).toBe('UNAUTHORIZED')
   }
 })
+
+const USUAL_LIMIT = 8192
+
+/** A line for each route: who may call it, what caches may do, and how long its body may be. */
+function listPolicies(): string[] {
+  const policies = new Map<string, string>(
+    routes.flatMap(({ method, url, config = {}, bodyLimit }) => {
+      const { public: open, login, role, caching } = config
+      const scope = listScopes(config).join('+')
+      const policy = [
+        open ? 'public' : 'token',
+        login && `login=${login}`,
+        scope && `scope=${scope}`,
+        role && `role=${role}`,
+        caching && `caching=${caching}`,
+        bodyLimit !== USUAL_LIMIT && `body=${bodyLimit}`,
+      ]
+      return [method].flat().map((name) => [`${name} ${url}`, policy.filter(Boolean).join(' ')] as const)
+    }),
+  )
+  // Routes of HEAD are those of GET.
+  const isOfGet = (route: string, policy: string) =>
+    route.startsWith('HEAD ') && policies.get(route.replace('HEAD', 'GET')) === policy
+  return [...policies]
+    .filter(([route, policy]) => !isOfGet(route, policy))
+    .map(([route, policy]) => `${route}: ${policy}`)
+    .sort()
+}

@@ -4,13 +4,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { AJV_OPTIONS, withStandardFormat } from '#src/http/parameters.ts'
 
-/** Whether the service takes a text of a format, and whether a validator does that knows the document alone. */
-function judgesOf(format: string) {
-  const ours = (AJV_OPTIONS.formats as Record<string, (text: string) => boolean>)[format]
-  const elsewhere = addFormats.default(new Ajv2020()).compile(withStandardFormat({ type: 'string', format }))
-  return (text: string) => ({ ours: ours?.(text), elsewhere: elsewhere(text) })
-}
-
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
@@ -53,3 +46,10 @@ describe('what the document says of a format is what the service holds to:', () 
     for (const text of refused) expect(judge(text), text).toEqual({ ours: false, elsewhere: false })
   })
 })
+
+/** Whether the service takes a text of a format, and whether a validator does that knows the document alone. */
+function judgesOf(format: string) {
+  const ours = (AJV_OPTIONS.formats as Record<string, (text: string) => boolean>)[format]
+  const elsewhere = addFormats.default(new Ajv2020()).compile(withStandardFormat({ type: 'string', format }))
+  return (text: string) => ({ ours: ours?.(text), elsewhere: elsewhere(text) })
+}

@@ -5,28 +5,6 @@ import { type BatcherOptions, createBatcher } from '#src/lib/batcher.ts'
 
 class Away extends Error {}
 
-interface Run {
-  items: number[]
-  finish(error?: Error): void
-}
-
-/** A coalescer of doublings whose runs end when the test says so. */
-function heldCoalescer(options: Partial<BatcherOptions<number, number>> = {}) {
-  const runs: Run[] = []
-  const ask = createBatcher<number, number>({
-    concurrency: 1,
-    batch: 1000,
-    ...options,
-    failsAll: (error) => error instanceof Away,
-    run: (items) =>
-      new Promise((resolve, reject) => {
-        const results = items.map((item) => item * 2)
-        runs.push({ items, finish: (error) => (error ? reject(error) : resolve(results)) })
-      }),
-  })
-  return { ask, runs }
-}
-
 describe('items that are asked for together', () => {
   test('those that come while a run is under way go out together in the next, in their order', async () => {
     const { ask, runs } = heldCoalescer()
@@ -174,3 +152,25 @@ test('an item that cannot be answered fails alone, whatever it is asked for with
     { numRuns: 50 },
   )
 })
+
+interface Run {
+  items: number[]
+  finish(error?: Error): void
+}
+
+/** A coalescer of doublings whose runs end when the test says so. */
+function heldCoalescer(options: Partial<BatcherOptions<number, number>> = {}) {
+  const runs: Run[] = []
+  const ask = createBatcher<number, number>({
+    concurrency: 1,
+    batch: 1000,
+    ...options,
+    failsAll: (error) => error instanceof Away,
+    run: (items) =>
+      new Promise((resolve, reject) => {
+        const results = items.map((item) => item * 2)
+        runs.push({ items, finish: (error) => (error ? reject(error) : resolve(results)) })
+      }),
+  })
+  return { ask, runs }
+}

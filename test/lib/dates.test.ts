@@ -3,19 +3,6 @@ import { monthOfCalendar } from '#src/lib/dates.ts'
 
 const DAY_MS = 86_400_000
 
-/** The Julian day numbers of 1 January 1970 and of 1 Meskerem 1 (Dershowitz and Reingold, Calendrical Calculations). */
-const UNIX_DAY = 2_440_588
-const MESKEREM_1 = 1_724_221
-
-/** The month of a day, counted from there: years of 365 days, each third of four with one more; months of 30 days. */
-function ethiopianMonth(day: number): string {
-  const passed = day + UNIX_DAY - MESKEREM_1
-  const inCycle = passed % 1461
-  const own = [0, 365, 730, 1096].findLastIndex((start) => inCycle >= start)
-  const inYear = inCycle - ([0, 365, 730, 1096][own] as number)
-  return `${4 * Math.floor(passed / 1461) + own + 1}${String(Math.floor(inYear / 30) + 1).padStart(2, '0')}`
-}
-
 test('the Ethiopian month of a Gregorian one is that of most of its days', () => {
   for (let year = 1990; year <= 2099; year++) {
     for (let month = 0; month < 12; month++) {
@@ -39,3 +26,17 @@ test.each([
 ])('the Ethiopian month of %s is %s: %s', (date, month) => {
   expect(monthOfCalendar('ethiopic', date)).toBe(month)
 })
+
+/** The Julian day numbers of 1 January 1970 and of 1 Meskerem 1 (Dershowitz and Reingold, Calendrical Calculations). */
+const UNIX_DAY = 2_440_588
+
+const MESKEREM_1 = 1_724_221
+
+/** The month of a day, counted from there: years of 365 days, each third of four with one more; months of 30 days. */
+function ethiopianMonth(day: number): string {
+  const passed = day + UNIX_DAY - MESKEREM_1
+  const inCycle = passed % 1461
+  const own = [0, 365, 730, 1096].findLastIndex((start) => inCycle >= start)
+  const inYear = inCycle - ([0, 365, 730, 1096][own] as number)
+  return `${4 * Math.floor(passed / 1461) + own + 1}${String(Math.floor(inYear / 30) + 1).padStart(2, '0')}`
+}

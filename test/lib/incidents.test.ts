@@ -8,22 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Incidents, and what is told of them. */
-function incidentsAndLines() {
-  const lines: IncidentRecord[] = []
-  const incidents = createIncidents((line) => lines.push(line))
-  const fail = (incident: string, failure: string, times = 1) =>
-    Array.from({ length: times }, () => incidents.begins(incident, failure)).filter(Boolean).length
-  return { ...incidents, lines, fail }
-}
-
 const BEGIN = Date.parse('2026-07-01T06:00:00Z')
-
-/** @param seconds from the first failure to the last */
-const told = (state: IncidentRecord['state'], seconds: number, failures: Record<string, number>) => ({
-  ...{ incident: 'no database', state, seconds, failures },
-  last_failure: new Date(BEGIN + 1000 * seconds).toISOString(),
-})
 
 test('an incident is one line when it begins, one a minute with counts, and one when it is over', () => {
   const { fail, lines } = incidentsAndLines()
@@ -83,4 +68,19 @@ test('what goes on while the service closes is told of at the end, after which n
   fail('no database', 'points 503', 3)
   close()
   expect([lines, vi.getTimerCount()]).toEqual([[told('is over', 0, { 'points 503': 3 })], 0])
+})
+
+/** Incidents, and what is told of them. */
+function incidentsAndLines() {
+  const lines: IncidentRecord[] = []
+  const incidents = createIncidents((line) => lines.push(line))
+  const fail = (incident: string, failure: string, times = 1) =>
+    Array.from({ length: times }, () => incidents.begins(incident, failure)).filter(Boolean).length
+  return { ...incidents, lines, fail }
+}
+
+/** @param seconds from the first failure to the last */
+const told = (state: IncidentRecord['state'], seconds: number, failures: Record<string, number>) => ({
+  ...{ incident: 'no database', state, seconds, failures },
+  last_failure: new Date(BEGIN + 1000 * seconds).toISOString(),
 })

@@ -2,19 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findJsonFault } from '#src/lib/json.ts'
 
-const isJson = (text: string) => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function expectAgreement(text: string): void {
-  expect(findJsonFault(text) === undefined, text).toBe(isJson(text))
-}
-
 test('a fault is found in what JSON.parse refuses, and in nothing else', () => {
   fc.assert(fc.property(fc.json(), expectAgreement), { numRuns: 300 })
   fc.assert(
@@ -53,3 +40,16 @@ test.each([
   const { line, column, remedy } = findJsonFault(text) ?? {}
   expect(`${line}:${column} ${remedy}`).toBe(said)
 })
+
+const isJson = (text: string) => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function expectAgreement(text: string): void {
+  expect(findJsonFault(text) === undefined, text).toBe(isJson(text))
+}

@@ -5,35 +5,6 @@ import { type ClientKey, createLimiter, type LimiterLimits, type Permit } from '
 
 const FULL = new Error('full')
 
-/** A queue whose tasks end when the test says so, and the names of those that have started, in order. */
-function heldQueue(limits: Partial<LimiterLimits> = {}) {
-  const queue = createLimiter({ running: 1, waiting: 100, ...limits }, () => FULL)
-  const started: string[] = []
-  const ends = new Map<string, (error?: Error) => void>()
-  const ask = (name: string, clientKey: ClientKey, signal?: AbortSignal) => {
-    const answer = queue.run(
-      clientKey,
-      () => {
-        started.push(name)
-        return new Promise<string>((resolve, reject) => {
-          ends.set(name, (error) => (error ? reject(error) : resolve(name)))
-        })
-      },
-      signal,
-    )
-    // What nobody waits for in a test must not end it.
-    answer.catch(() => {})
-    return answer
-  }
-  const end = async (name: string, error?: Error) => {
-    ends.get(name)?.(error)
-    await setImmediate()
-  }
-  return { queue, ask, end, started }
-}
-
-const of = (network: string, caller = network): ClientKey => ({ network, caller })
-
 describe('a queue in which callers take turns', () => {
   test('runs as many tasks as may run, and hands a place on when a task ends or fails', async () => {
     const { ask, end, started, queue } = heldQueue({ running: 2 })
@@ -169,3 +140,32 @@ describe('a limiter of bytes', () => {
     )
   })
 })
+
+/** A queue whose tasks end when the test says so, and the names of those that have started, in order. */
+function heldQueue(limits: Partial<LimiterLimits> = {}) {
+  const queue = createLimiter({ running: 1, waiting: 100, ...limits }, () => FULL)
+  const started: string[] = []
+  const ends = new Map<string, (error?: Error) => void>()
+  const ask = (name: string, clientKey: ClientKey, signal?: AbortSignal) => {
+    const answer = queue.run(
+      clientKey,
+      () => {
+        started.push(name)
+        return new Promise<string>((resolve, reject) => {
+          ends.set(name, (error) => (error ? reject(error) : resolve(name)))
+        })
+      },
+      signal,
+    )
+    // What nobody waits for in a test must not end it.
+    answer.catch(() => {})
+    return answer
+  }
+  const end = async (name: string, error?: Error) => {
+    ends.get(name)?.(error)
+    await setImmediate()
+  }
+  return { queue, ask, end, started }
+}
+
+const of = (network: string, caller = network): ClientKey => ({ network, caller })

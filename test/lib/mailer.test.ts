@@ -12,20 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-function mailerTo(url: string, limits: MailerOptions['limits'] = { retryMs: [1, 1] }) {
-  const logged = (level: string) => (about: object, message: string) => {
-    log.push({ level, about: { ...about }, message })
-  }
-  return createMailer({
-    url,
-    from: 'Advisory <noreply@example.org>',
-    log: { info: logged('info'), warn: logged('warn') },
-    limits,
-  })
-}
-
 const SECRET = 'the token of a mail'
-const mail = (to = 'amina@example.org') => ({ to, subject: 'Hello', text: SECRET, about: { user: '7' } })
 
 test('a mail goes to its reader alone, through TLS where the server has it, and tells programs not to answer', async () => {
   const mailer = mailerTo(server.url)
@@ -137,3 +124,17 @@ describe('closing', () => {
     ])
   })
 })
+
+function mailerTo(url: string, limits: MailerOptions['limits'] = { retryMs: [1, 1] }) {
+  const logged = (level: string) => (about: object, message: string) => {
+    log.push({ level, about: { ...about }, message })
+  }
+  return createMailer({
+    url,
+    from: 'Advisory <noreply@example.org>',
+    log: { info: logged('info'), warn: logged('warn') },
+    limits,
+  })
+}
+
+const mail = (to = 'amina@example.org') => ({ to, subject: 'Hello', text: SECRET, about: { user: '7' } })

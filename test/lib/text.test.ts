@@ -5,15 +5,6 @@ import { createTextReader, decodeText, TextError, type TextSource } from '#src/l
 
 const NAMES = 'Sodo,1\nGisenyi,2\nCôte d’Ivoire,3\n'
 
-function refusal(bytes: Buffer, source: Partial<TextSource> = {}): string {
-  try {
-    decodeText(bytes, { source: 'a.csv', ...source })
-  } catch (error) {
-    if (error instanceof TextError) return error.message
-  }
-  throw new Error('it is read')
-}
-
 const BOMS = { utf8: [0xef, 0xbb, 0xbf], utf16le: [0xff, 0xfe], 'utf-16be': [0xfe, 0xff] }
 
 test.each(Object.entries(BOMS))('a text in %s is read behind its byte order mark', (encoding, bom) => {
@@ -72,6 +63,15 @@ test.each<[what: string, bytes: Buffer, declared: string | undefined, text: stri
 ])('is read: %s', (_, bytes, declared, text, notes) => {
   expect(decodeText(bytes, { source: 'a.csv', declared })).toEqual({ text, notes })
 })
+
+function refusal(bytes: Buffer, source: Partial<TextSource> = {}): string {
+  try {
+    decodeText(bytes, { source: 'a.csv', ...source })
+  } catch (error) {
+    if (error instanceof TextError) return error.message
+  }
+  throw new Error('it is read')
+}
 
 test.each<[message: string, bytes: Buffer, declared?: string]>([
   [

@@ -8,20 +8,6 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const late = () => new Error('late')
-const never = () => new Promise<never>(() => {})
-const taking = (milliseconds: number) => () =>
-  new Promise<string>((resolve) => setTimeout(resolve, milliseconds, `after ${milliseconds}`))
-
-/** What becomes of something, and when. */
-function outcomeOf(promise: Promise<unknown>): Promise<[unknown, number]> {
-  const began = performance.now()
-  return promise.then(
-    (value) => [value, performance.now() - began],
-    ({ message }) => [message, performance.now() - began],
-  )
-}
-
 describe('the time budget', () => {
   test('is one for all that is waited for, one after the other', async () => {
     const timeBudget = new TimeBudget(1000)
@@ -104,3 +90,19 @@ test('what gets on is waited for, however long it takes, and what has stopped is
   expect(await goesOn).toEqual(['done', 9500])
   expect(vi.getTimerCount()).toBe(0)
 })
+
+const late = () => new Error('late')
+
+const never = () => new Promise<never>(() => {})
+
+const taking = (milliseconds: number) => () =>
+  new Promise<string>((resolve) => setTimeout(resolve, milliseconds, `after ${milliseconds}`))
+
+/** What becomes of something, and when. */
+function outcomeOf(promise: Promise<unknown>): Promise<[unknown, number]> {
+  const began = performance.now()
+  return promise.then(
+    (value) => [value, performance.now() - began],
+    ({ message }) => [message, performance.now() - began],
+  )
+}

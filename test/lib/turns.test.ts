@@ -4,19 +4,6 @@ import { createEventLoopQueue, type SliceQueue } from '#src/lib/limiter.ts'
 
 const CLIENT_KEY = { network: 'a', caller: 'one' }
 
-/** A computation of some steps, and those that it has taken. */
-function computation(turns: SliceQueue, steps: number, { clientKey = CLIENT_KEY, take = () => {} } = {}) {
-  const taken: number[] = []
-  const done = (async () => {
-    for (let step = 0; step < steps; step++) {
-      await turns.next(clientKey)
-      taken.push(step)
-      take()
-    }
-  })()
-  return { taken, done }
-}
-
 test('of several computations whose steps are as long as a slice, one takes a step in each turn of the event loop', async () => {
   const turns = createEventLoopQueue(0)
   const computations = [computation(turns, 5), computation(turns, 5), computation(turns, 5)]
@@ -65,3 +52,16 @@ test('what is given up while it waits ends with the reason, and takes no turn', 
   await other
   await expect(turns.next(CLIENT_KEY, controller.signal)).rejects.toBe(reason)
 })
+
+/** A computation of some steps, and those that it has taken. */
+function computation(turns: SliceQueue, steps: number, { clientKey = CLIENT_KEY, take = () => {} } = {}) {
+  const taken: number[] = []
+  const done = (async () => {
+    for (let step = 0; step < steps; step++) {
+      await turns.next(clientKey)
+      taken.push(step)
+      take()
+    }
+  })()
+  return { taken, done }
+}

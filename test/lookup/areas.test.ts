@@ -45,24 +45,6 @@ async function readVersion(): Promise<string> {
   return rows[0]?.version as string
 }
 
-/** The areas of positions, such as eth0, by the whole outlines of all areas, one by one. */
-async function byOutlines(positions: Position[]): Promise<string[][]> {
-  const { rows } = await sql<{ areas: string[] }>`
-    select array(
-      select country_code || level from admin_area
-      where st_covers(geom, st_setsrid(st_makepoint(longitude, latitude), 4326))
-      order by country_code, level
-    ) as areas
-    from json_to_recordset(${JSON.stringify(positions)}) as position (longitude float8, latitude float8)`.execute(
-    service.database.reader,
-  )
-  return rows.map(({ areas }) => areas)
-}
-
-function namesOf(areas: readonly Area[] | undefined): string[] | undefined {
-  return areas?.map(({ countryCode, level }) => `${countryCode}${level}`).sort()
-}
-
 let finder: AreaFinder
 let boundaries: string
 let borders: [number, number][]
@@ -187,3 +169,21 @@ test('boundaries are heeded within RELEASE_MAX_AGE_MS of their load', async () =
     }
   }
 })
+
+/** The areas of positions, such as eth0, by the whole outlines of all areas, one by one. */
+async function byOutlines(positions: Position[]): Promise<string[][]> {
+  const { rows } = await sql<{ areas: string[] }>`
+    select array(
+      select country_code || level from admin_area
+      where st_covers(geom, st_setsrid(st_makepoint(longitude, latitude), 4326))
+      order by country_code, level
+    ) as areas
+    from json_to_recordset(${JSON.stringify(positions)}) as position (longitude float8, latitude float8)`.execute(
+    service.database.reader,
+  )
+  return rows.map(({ areas }) => areas)
+}
+
+function namesOf(areas: readonly Area[] | undefined): string[] | undefined {
+  return areas?.map(({ countryCode, level }) => `${countryCode}${level}`).sort()
+}

@@ -19,103 +19,7 @@ import { type CoverageCase, coverage, nullForNaN, pixelsOf, place, SERIES } from
 
 const service = openService({ template: 'empty' })
 
-const TILE_SIZE = 4
-/** Stores a release as an ingest would, with tiles that an ingest would not write, too. */
-async function store(coverages: CoverageCase[]): Promise<string> {
-  const { writer } = service.database
-  const code = `fertilizer-eth-wheat-2024-01-v${++versions}`
-  const { id: releaseId } = await writer
-    .insertInto('release')
-    .values({
-      code,
-      product: 'fertilizer',
-      country_code: 'eth',
-      crop_code: 'wheat',
-      forecast_period: '2024-01-01',
-      version: versions,
-      synthetic: false,
-      source: 'A test',
-      licence: 'CC0-1.0',
-      checksum: code,
-      status: 'ready',
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  let ordinal = 0
-  for (const { grid, layers, absent } of coverages) {
-    const id = await insertCoverage(writer, releaseId, grid, await findExtent(writer, grid))
-    await writer.updateTable('coverage').set({ tile_size: TILE_SIZE }).where('id', '=', id).execute()
-    for (const [index, { scale, offset, decimals, kind }] of layers.entries()) {
-      ordinal++
-      await sql`
-        insert into layer (release_id, ordinal, coverage_id, band, input, scenario, unit, scale, "offset",
-          decimals, pixel_type, valid_count)
-        values (${releaseId}, ${ordinal}, ${id}, ${index + 1}, ${`F${ordinal}`}, 'Normal', 'kg/ha', ${scale}, ${offset},
-          ${decimals}, ${kind}, 1)`.execute(writer)
-    }
-    let number = 0
-    for (let row = 0; row * TILE_SIZE < grid.height; row++) {
-      for (let column = 0; column * TILE_SIZE < grid.width; column++) {
-        if (absent.includes(number++ % 7)) continue
-        const width = Math.min(TILE_SIZE, grid.width - column * TILE_SIZE)
-        const height = Math.min(TILE_SIZE, grid.height - row * TILE_SIZE)
-        const bands = layers.map(({ kind, nodata, palette }): Band => {
-          const choices = nodata === undefined ? palette : [...palette, nodata]
-          const pixels = Array.from(
-            { length: width * height },
-            (_, at) => choices[(at * 7 + number) % choices.length],
-          )
-          return { kind, nodata, pixels: pixels as number[] }
-        })
-        const wkb = rasterWkb(grid, column * TILE_SIZE, row * TILE_SIZE, width, height, bands)
-        await sql`
-          insert into raster_tile (coverage_id, tile_row, tile_column, rast)
-          values (${id}, ${row}, ${column}, ${wkb.toString('hex')}::raster)`.execute(writer)
-      }
-    }
-  }
-  await writer.transaction().execute((trx) => publishRelease(trx, code))
-  return code
-}
 let versions = 0
-
-/** The point that lies so many pixels from the corner of a grid, in longitude and latitude. */
-async function positionsIn(grid: Grid, places: { column: number; row: number }[]): Promise<Position[]> {
-  const { rows } = await sql<Position>`
-    select st_x(point) as longitude, st_y(point) as latitude
-    from unnest(
-      ${places.map(({ column }) => grid.originX + column * grid.pixelWidth)}::float8[],
-      ${places.map(({ row }) => grid.originY + row * grid.pixelHeight)}::float8[]
-    ) with ordinality as place (x, y, ordinal)
-    cross join lateral st_transform(st_setsrid(st_makepoint(x, y), ${grid.srid}::integer), 4326) as point
-    order by ordinal`.execute(service.database.writer)
-  return rows
-}
-
-/** One plain query a point: the reference. NaN counts as none. */
-async function reference(code: string, { longitude, latitude }: Position) {
-  const { rows } = await sql<{ decimals: number; pixel: number | null; value: number | null }>`
-    select decimals, nullif(pixel, 'NaN') as pixel, nullif(pixel * scale + "offset", 'NaN') as value
-    from release
-    join layer on layer.release_id = release.id
-    join coverage on coverage.id = layer.coverage_id
-    left join lateral coverage_cell(coverage, ${longitude}, ${latitude}) as cell on true
-    left join raster_tile as tile on tile.coverage_id = coverage.id
-      and tile.tile_row = cell.pixel_row / coverage.tile_size
-      and tile.tile_column = cell.pixel_column / coverage.tile_size
-    left join lateral st_value(
-      tile.rast, layer.band, cell.pixel_column % coverage.tile_size + 1, cell.pixel_row % coverage.tile_size + 1
-    ) as pixel on true
-    where release.code = ${code}
-    order by ordinal`.execute(service.database.writer)
-  const values = rows.map(({ value, decimals }) =>
-    value === null ? null : Number(value.toFixed(decimals)) + 0,
-  )
-  return {
-    pixels: rows.map(({ pixel }) => pixel),
-    values: values.some((value) => value !== null) ? values : null,
-  }
-}
 
 test('memory, coalesced queries and ST_Value give the same doubles, whatever the pixels, grid and place', async () => {
   const tiles = await createTileStores(service.database)
@@ -182,3 +86,101 @@ test('memory, coalesced queries and ST_Value give the same doubles, whatever the
     { numRuns: runsOf(24), endOnFailure: true },
   )
 })
+
+const TILE_SIZE = 4
+
+/** Stores a release as an ingest would, with tiles that an ingest would not write, too. */
+async function store(coverages: CoverageCase[]): Promise<string> {
+  const { writer } = service.database
+  const code = `fertilizer-eth-wheat-2024-01-v${++versions}`
+  const { id: releaseId } = await writer
+    .insertInto('release')
+    .values({
+      code,
+      product: 'fertilizer',
+      country_code: 'eth',
+      crop_code: 'wheat',
+      forecast_period: '2024-01-01',
+      version: versions,
+      synthetic: false,
+      source: 'A test',
+      licence: 'CC0-1.0',
+      checksum: code,
+      status: 'ready',
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  let ordinal = 0
+  for (const { grid, layers, absent } of coverages) {
+    const id = await insertCoverage(writer, releaseId, grid, await findExtent(writer, grid))
+    await writer.updateTable('coverage').set({ tile_size: TILE_SIZE }).where('id', '=', id).execute()
+    for (const [index, { scale, offset, decimals, kind }] of layers.entries()) {
+      ordinal++
+      await sql`
+        insert into layer (release_id, ordinal, coverage_id, band, input, scenario, unit, scale, "offset",
+          decimals, pixel_type, valid_count)
+        values (${releaseId}, ${ordinal}, ${id}, ${index + 1}, ${`F${ordinal}`}, 'Normal', 'kg/ha', ${scale}, ${offset},
+          ${decimals}, ${kind}, 1)`.execute(writer)
+    }
+    let number = 0
+    for (let row = 0; row * TILE_SIZE < grid.height; row++) {
+      for (let column = 0; column * TILE_SIZE < grid.width; column++) {
+        if (absent.includes(number++ % 7)) continue
+        const width = Math.min(TILE_SIZE, grid.width - column * TILE_SIZE)
+        const height = Math.min(TILE_SIZE, grid.height - row * TILE_SIZE)
+        const bands = layers.map(({ kind, nodata, palette }): Band => {
+          const choices = nodata === undefined ? palette : [...palette, nodata]
+          const pixels = Array.from(
+            { length: width * height },
+            (_, at) => choices[(at * 7 + number) % choices.length],
+          )
+          return { kind, nodata, pixels: pixels as number[] }
+        })
+        const wkb = rasterWkb(grid, column * TILE_SIZE, row * TILE_SIZE, width, height, bands)
+        await sql`
+          insert into raster_tile (coverage_id, tile_row, tile_column, rast)
+          values (${id}, ${row}, ${column}, ${wkb.toString('hex')}::raster)`.execute(writer)
+      }
+    }
+  }
+  await writer.transaction().execute((trx) => publishRelease(trx, code))
+  return code
+}
+
+/** The point that lies so many pixels from the corner of a grid, in longitude and latitude. */
+async function positionsIn(grid: Grid, places: { column: number; row: number }[]): Promise<Position[]> {
+  const { rows } = await sql<Position>`
+    select st_x(point) as longitude, st_y(point) as latitude
+    from unnest(
+      ${places.map(({ column }) => grid.originX + column * grid.pixelWidth)}::float8[],
+      ${places.map(({ row }) => grid.originY + row * grid.pixelHeight)}::float8[]
+    ) with ordinality as place (x, y, ordinal)
+    cross join lateral st_transform(st_setsrid(st_makepoint(x, y), ${grid.srid}::integer), 4326) as point
+    order by ordinal`.execute(service.database.writer)
+  return rows
+}
+
+/** One plain query a point: the reference. NaN counts as none. */
+async function reference(code: string, { longitude, latitude }: Position) {
+  const { rows } = await sql<{ decimals: number; pixel: number | null; value: number | null }>`
+    select decimals, nullif(pixel, 'NaN') as pixel, nullif(pixel * scale + "offset", 'NaN') as value
+    from release
+    join layer on layer.release_id = release.id
+    join coverage on coverage.id = layer.coverage_id
+    left join lateral coverage_cell(coverage, ${longitude}, ${latitude}) as cell on true
+    left join raster_tile as tile on tile.coverage_id = coverage.id
+      and tile.tile_row = cell.pixel_row / coverage.tile_size
+      and tile.tile_column = cell.pixel_column / coverage.tile_size
+    left join lateral st_value(
+      tile.rast, layer.band, cell.pixel_column % coverage.tile_size + 1, cell.pixel_row % coverage.tile_size + 1
+    ) as pixel on true
+    where release.code = ${code}
+    order by ordinal`.execute(service.database.writer)
+  const values = rows.map(({ value, decimals }) =>
+    value === null ? null : Number(value.toFixed(decimals)) + 0,
+  )
+  return {
+    pixels: rows.map(({ pixel }) => pixel),
+    values: values.some((value) => value !== null) ? values : null,
+  }
+}

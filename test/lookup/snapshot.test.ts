@@ -23,14 +23,6 @@ const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 /** How long another release may take to be seen. */
 const FRESH_MS = 400
 
-/** A release of 32 x 1 pixels, two tiles, all of one value in both layers. */
-function sourceOf(value: number): ReleaseSource {
-  const grid = gridOf(4326, [38, 10], [0.1, -0.1], [32, 1])
-  const pixels = new Float32Array(32).fill(value)
-  const described = { forecastPeriod: '2025-01-01', checksum: `${value}` }
-  return releaseOn(grid, [layerOf('A'), layerOf('B')], [pixels, pixels], described)
-}
-
 /** Two points in different tiles. */
 const HERE = { lat: 9.95, lng: 38.05 }
 const THERE = { lat: 9.95, lng: 40.95 }
@@ -190,3 +182,11 @@ test('what is kept in memory chooses the release that published_release chooses,
     { numRuns: 15 },
   )
 })
+
+/** A release of 32 x 1 pixels, two tiles, all of one value in both layers. */
+function sourceOf(value: number): ReleaseSource {
+  const grid = gridOf(4326, [38, 10], [0.1, -0.1], [32, 1])
+  const pixels = new Float32Array(32).fill(value)
+  const described = { forecastPeriod: '2025-01-01', checksum: `${value}` }
+  return releaseOn(grid, [layerOf('A'), layerOf('B')], [pixels, pixels], described)
+}

@@ -36,14 +36,6 @@ const ANSWER = {
 const { fertilizer_data, ...BEFORE } = ANSWER
 const STALE_ANSWER = { ...BEFORE, stale: true, fertilizer_data }
 
-const post = (path: string, payload: object, sent?: Sent) =>
-  service.post(`/advisory/${path}`, { payload, ...sent })
-
-const askPoint = () => post('fertilizer/point', PIXEL_CENTRE)
-const askToBeCached = (headers = {}) =>
-  service.get('/advisory/fertilizer/point?lat=9.5&lng=38.5', { headers })
-const releaseInCatalog = async () => (await service.get('/catalog')).body.releases[0]
-
 describe.sequential('a release whose season is over', () => {
   test('says so from the next day on, at the same place in each answer, and under another tag', async () => {
     expect((await askPoint()).text).toBe(JSON.stringify(ANSWER))
@@ -85,3 +77,13 @@ test('the last day of a season in February is that of its year', () => {
   expect(findLastDay(release)).toBe('2028-02-29')
   expect(findLastDay({ ...release, forecastPeriod: null })).toBe(null)
 })
+
+const post = (path: string, payload: object, sent?: Sent) =>
+  service.post(`/advisory/${path}`, { payload, ...sent })
+
+const askPoint = () => post('fertilizer/point', PIXEL_CENTRE)
+
+const askToBeCached = (headers = {}) =>
+  service.get('/advisory/fertilizer/point?lat=9.5&lng=38.5', { headers })
+
+const releaseInCatalog = async () => (await service.get('/catalog')).body.releases[0]

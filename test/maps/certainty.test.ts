@@ -48,45 +48,6 @@ const get = async (url: string) => {
   return body
 }
 
-const tilesetOf = (release: string, layer: number | string) =>
-  get(`/releases/${release}/layers/${layer}/tiles.json`)
-
-/** The tile with 38..39.375 E and 8..10 N, in which a pixel is a fortieth of a degree wide. */
-const TILE = { zoom: 6, column: 38, row: 30 }
-
-async function pictureOf(release: string, layer: number | string, { zoom, column, row } = TILE) {
-  const url = `/releases/${release}/layers/${layer}/tiles/${zoom}/${column}/${row}`
-  const { statusCode, headers, rawPayload } = await service.app.inject({ url })
-  expect([statusCode, headers['content-type']]).toEqual([200, 'image/png'])
-  return readPng(rawPayload)
-}
-
-/** Compares each pixel of a tile with the colour that a place is expected to have; null for none. */
-async function expectColours(
-  release: string,
-  layer: number | string,
-  colourAt: (lng: number, lat: number) => string | null,
-) {
-  const picture = await pictureOf(release, layer)
-  const wrong: object[] = []
-  const found = new Set<string | null>()
-  for (let at = 0; at < 256 ** 2; at++) {
-    const [x, y] = [at % 256, Math.floor(at / 256)]
-    const { lng, lat } = centreOf(TILE.zoom, TILE.column, TILE.row, x, y)
-    const expected = colourAt(lng, lat)
-    found.add(expected)
-    if (picture.colourAt(x, y) !== expected) wrong.push({ lng, lat, expected, found: picture.colourAt(x, y) })
-  }
-  expect(wrong.slice(0, 5)).toEqual([])
-  return found
-}
-
-/** The index of the pixel of a grid with a place; undefined outside. */
-function pixelAt({ originX, originY, pixelWidth, width, height }: typeof GRID, lng: number, lat: number) {
-  const [column, row] = [Math.floor((lng - originX) / pixelWidth), Math.floor((originY - lat) / pixelWidth)]
-  return column >= 0 && column < width && row >= 0 && row < height ? row * width + column : undefined
-}
-
 /** Viridis at ten places between the seven colours of it (N. Smith and S. van der Walt, 2015). */
 const TENTHS = [
   ...['#440154', '#442673', '#3e4987', '#31688e', '#26838d'],
@@ -416,3 +377,42 @@ test('a STAC item has them as files and maps, with what they say', async () => {
   expect(ofRates).not.toHaveProperty('map-most-likely')
   expect(Object.keys(ofRates)).toContain('layer-3')
 })
+
+const tilesetOf = (release: string, layer: number | string) =>
+  get(`/releases/${release}/layers/${layer}/tiles.json`)
+
+/** The tile with 38..39.375 E and 8..10 N, in which a pixel is a fortieth of a degree wide. */
+const TILE = { zoom: 6, column: 38, row: 30 }
+
+async function pictureOf(release: string, layer: number | string, { zoom, column, row } = TILE) {
+  const url = `/releases/${release}/layers/${layer}/tiles/${zoom}/${column}/${row}`
+  const { statusCode, headers, rawPayload } = await service.app.inject({ url })
+  expect([statusCode, headers['content-type']]).toEqual([200, 'image/png'])
+  return readPng(rawPayload)
+}
+
+/** Compares each pixel of a tile with the colour that a place is expected to have; null for none. */
+async function expectColours(
+  release: string,
+  layer: number | string,
+  colourAt: (lng: number, lat: number) => string | null,
+) {
+  const picture = await pictureOf(release, layer)
+  const wrong: object[] = []
+  const found = new Set<string | null>()
+  for (let at = 0; at < 256 ** 2; at++) {
+    const [x, y] = [at % 256, Math.floor(at / 256)]
+    const { lng, lat } = centreOf(TILE.zoom, TILE.column, TILE.row, x, y)
+    const expected = colourAt(lng, lat)
+    found.add(expected)
+    if (picture.colourAt(x, y) !== expected) wrong.push({ lng, lat, expected, found: picture.colourAt(x, y) })
+  }
+  expect(wrong.slice(0, 5)).toEqual([])
+  return found
+}
+
+/** The index of the pixel of a grid with a place; undefined outside. */
+function pixelAt({ originX, originY, pixelWidth, width, height }: typeof GRID, lng: number, lat: number) {
+  const [column, row] = [Math.floor((lng - originX) / pixelWidth), Math.floor((originY - lat) / pixelWidth)]
+  return column >= 0 && column < width && row >= 0 && row < height ? row * width + column : undefined
+}

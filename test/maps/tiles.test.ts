@@ -41,44 +41,6 @@ beforeAll(async () => {
   inMetres = await load(METRES, '2026-08')
 })
 
-const get = (url: string, headers = {}) => service.app.inject({ url, headers })
-
-async function picture(release: string, tile: string, query = '') {
-  const response = await get(`/releases/${release}/layers/1/tiles/${tile}${query}`)
-  expect(response.statusCode).toBe(200)
-  expect(response.headers['content-type']).toBe('image/png')
-  return readPng(response.rawPayload)
-}
-
-interface Class {
-  from: number
-  to: number
-  color: string
-}
-
-async function legend(release: string, query = ''): Promise<Class[]> {
-  return (await get(`/releases/${release}/layers/1/tiles.json${query}`)).json().classes
-}
-
-function colourIn(classes: Class[], value: number): string {
-  return (classes.findLast(({ from }) => value >= from) ?? (classes[0] as Class)).color
-}
-
-interface Item {
-  fertilizer_data?: { scenario: string; rate_kg_ha: number }[]
-}
-
-/** What the points of a picture are answered with: Urea in a normal season, or null. */
-async function rates(month: string, points: { lat: number; lng: number }[]): Promise<(number | null)[]> {
-  const payload = { crop: 'wheat', country_code: 'eth', forecast_period: month, points }
-  const { status, body } = await service.post('/advisory/fertilizer/points', { payload })
-  expect(status).toBe(200)
-  return body.items.map(
-    ({ fertilizer_data }: Item) =>
-      fertilizer_data?.find(({ scenario }) => scenario === 'Normal')?.rate_kg_ha ?? null,
-  )
-}
-
 /** Some pixels of a tile, here and there in it. */
 const SOME = Array.from({ length: 1000 }, (_, at) => ({ x: (at * 37) % 256, y: Math.floor(at / 4) }))
 
@@ -240,3 +202,41 @@ test('a release that is withdrawn is drawn no more, though its tiles are in memo
   await operatorOf(service.database).remove(withdrawn, true)
   expect((await get(path)).statusCode).toBe(404)
 })
+
+const get = (url: string, headers = {}) => service.app.inject({ url, headers })
+
+async function picture(release: string, tile: string, query = '') {
+  const response = await get(`/releases/${release}/layers/1/tiles/${tile}${query}`)
+  expect(response.statusCode).toBe(200)
+  expect(response.headers['content-type']).toBe('image/png')
+  return readPng(response.rawPayload)
+}
+
+interface Class {
+  from: number
+  to: number
+  color: string
+}
+
+async function legend(release: string, query = ''): Promise<Class[]> {
+  return (await get(`/releases/${release}/layers/1/tiles.json${query}`)).json().classes
+}
+
+function colourIn(classes: Class[], value: number): string {
+  return (classes.findLast(({ from }) => value >= from) ?? (classes[0] as Class)).color
+}
+
+interface Item {
+  fertilizer_data?: { scenario: string; rate_kg_ha: number }[]
+}
+
+/** What the points of a picture are answered with: Urea in a normal season, or null. */
+async function rates(month: string, points: { lat: number; lng: number }[]): Promise<(number | null)[]> {
+  const payload = { crop: 'wheat', country_code: 'eth', forecast_period: month, points }
+  const { status, body } = await service.post('/advisory/fertilizer/points', { payload })
+  expect(status).toBe(200)
+  return body.items.map(
+    ({ fertilizer_data }: Item) =>
+      fertilizer_data?.find(({ scenario }) => scenario === 'Normal')?.rate_kg_ha ?? null,
+  )
+}

@@ -35,15 +35,6 @@ const OF_PROMETHEUS = 'up'
 const hasPromtool = !spawnSync('promtool', ['--version']).error
 if (!hasPromtool) console.log('promtool is not there: alerts are not tried')
 
-function promtool(parameters: string[], input?: string): string {
-  const { status, stdout, stderr } = spawnSync('promtool', parameters, {
-    cwd: FOLDER,
-    input,
-    encoding: 'utf8',
-  })
-  return status === 0 ? '' : `${stdout}${stderr}`
-}
-
 describe('what watches the service', () => {
   const service = openService({
     settings: { METRICS_PORT: '0', SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'noreply@example.org' },
@@ -97,3 +88,12 @@ describe('alerts', () => {
     },
   )
 })
+
+function promtool(parameters: string[], input?: string): string {
+  const { status, stdout, stderr } = spawnSync('promtool', parameters, {
+    cwd: FOLDER,
+    input,
+    encoding: 'utf8',
+  })
+  return status === 0 ? '' : `${stdout}${stderr}`
+}

@@ -12,6 +12,15 @@ const UNITS = readdirSync(join(ROOT, 'ops/systemd')).filter((name) => /\.(servic
 const hasSystemd = !spawnSync('systemd-analyze', ['--version']).error
 if (!hasSystemd) console.log('systemd-analyze is not there: units are not verified')
 
+test.skipIf(!hasSystemd)('systemd has nothing to say of the units', async () => {
+  const machine = await newFolder()
+  await installedIn(machine)
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', `--root=${machine}`, ...UNITS], {
+    encoding: 'utf8',
+  })
+  expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' })
+})
+
 /** A machine as docs/operations.md makes it, as far as units refer to it. */
 async function installedIn(machine: string): Promise<void> {
   for (const folder of ['docs', 'ops']) {
@@ -25,12 +34,3 @@ async function installedIn(machine: string): Promise<void> {
   }
   await cp('/lib/systemd/system', join(machine, 'usr/lib/systemd/system'), { recursive: true })
 }
-
-test.skipIf(!hasSystemd)('systemd has nothing to say of the units', async () => {
-  const machine = await newFolder()
-  await installedIn(machine)
-  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', `--root=${machine}`, ...UNITS], {
-    encoding: 'utf8',
-  })
-  expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' })
-})

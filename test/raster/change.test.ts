@@ -8,26 +8,9 @@ const SIDE = 8
 const NODATA = -9999
 const AS_IT_IS = { scale: 1, offset: 0 }
 
-function bandOf(values: number[]): TileBand {
-  return { pixels: Float64Array.from(values), nodata: NODATA }
-}
-
 /** Areas that differ from row to row, as those of degrees do. */
 const AREAS = Float64Array.from({ length: SIDE * SIDE }, (_, pixel) => 1 + Math.floor(pixel / SIDE) / 10)
 const ALL = AREAS.reduce((sum, area) => sum + area)
-const WHOLE = { indexes: Int32Array.from(AREAS.keys()), areas: AREAS }
-
-/** What becomes of two tiles, pixel by pixel, and by their summaries. */
-function bothWays(before: TileBand, after: TileBand, threshold: number, scales = [AS_IT_IS, AS_IT_IS]) {
-  const [old, now] = scales as [typeof AS_IT_IS, typeof AS_IT_IS]
-  const pixels = new ChangeTally(old, now, threshold)
-  pixels.addPixels(before, after, WHOLE)
-  const block = new ChangeTally(old, now, threshold)
-  block.addBlock(summarizePixels(before, WHOLE), summarizePixels(after, WHOLE), ALL)
-  return { pixels: pixels.change, block: block.change }
-}
-
-const exact = (area: number): BoundedArea => ({ least: area, likely: area, most: area })
 
 describe('what becomes of the pixels of a tile', () => {
   test('is counted by their areas: what is gained, lost and changed by more than the threshold', () => {
@@ -105,3 +88,21 @@ test('values that differ by rounding alone have not changed at a threshold of 0'
   const { pixels, block } = bothWays(tenths, values, 0, [{ scale: 0.1, offset: 0 }, AS_IT_IS])
   expect([pixels.beyond, block.beyond]).toEqual([exact(0), exact(0)])
 })
+
+function bandOf(values: number[]): TileBand {
+  return { pixels: Float64Array.from(values), nodata: NODATA }
+}
+
+const WHOLE = { indexes: Int32Array.from(AREAS.keys()), areas: AREAS }
+
+/** What becomes of two tiles, pixel by pixel, and by their summaries. */
+function bothWays(before: TileBand, after: TileBand, threshold: number, scales = [AS_IT_IS, AS_IT_IS]) {
+  const [old, now] = scales as [typeof AS_IT_IS, typeof AS_IT_IS]
+  const pixels = new ChangeTally(old, now, threshold)
+  pixels.addPixels(before, after, WHOLE)
+  const block = new ChangeTally(old, now, threshold)
+  block.addBlock(summarizePixels(before, WHOLE), summarizePixels(after, WHOLE), ALL)
+  return { pixels: pixels.change, block: block.change }
+}
+
+const exact = (area: number): BoundedArea => ({ least: area, likely: area, most: area })

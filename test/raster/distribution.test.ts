@@ -6,63 +6,9 @@ const QUANTILES = [0, 0.1, 0.25, 0.5, 0.9, 1]
 
 type Weighed = [value: number, weight: number]
 
-/** By definition: the smallest value with which the weight of all that are not larger reaches the part. */
-function quantileOf(values: Weighed[], part: number): number {
-  const total = values.reduce((sum, [, weight]) => sum + weight, 0)
-  const reached = values.filter(([value]) => {
-    const upTo = values.reduce((sum, [other, weight]) => (other <= value ? sum + weight : sum), 0)
-    return upTo >= part * total - 1e-9 * total
-  })
-  return Math.min(...reached.map(([value]) => value))
-}
-
-function randomValues(count: number, seed: number, digits: number): Weighed[] {
-  const random = randomNumbers(seed)
-  return Array.from({ length: count }, () => [
-    Number((random() ** 3 * 5000).toFixed(digits)),
-    random() + 0.01,
-  ])
-}
-
-function endsOf(values: Weighed[]): [number, number] {
-  return [Math.min(...values.map(([value]) => value)), Math.max(...values.map(([value]) => value))]
-}
-
 /** Too few cells for the values, so that each has several. */
 const KEPT = { cells: 64, keepsValues: true }
 const NOT_KEPT = { cells: 64, keepsValues: false }
-
-function distributionOf(
-  values: Weighed[],
-  { quantiles = [] as number[], bins = 0, ends = endsOf(values) },
-  room: DistributionMemory,
-): Distribution {
-  const [minimum, maximum] = ends
-  const distribution = new Distribution({ minimum, maximum }, { quantiles, bins }, room)
-  for (let at = 0; at < values.length; at += PART) addValues(distribution, values.slice(at, at + PART))
-  return distribution
-}
-
-const PART = 70
-
-/** As pixels that have to be scaled, and others among them that do not count. */
-function addValues(distribution: Distribution, values: Weighed[]): void {
-  const pixels = values.flatMap(([value]) => [value / 2 - 5, NODATA, 7])
-  distribution.addPixels({
-    count: pixels.length,
-    areas: Float64Array.from([...values.flatMap(([, weight]) => [weight, 1, 0]), 9]),
-    pixels: Float64Array.from([...pixels, 3]),
-    nodata: NODATA,
-    scale: 2,
-    offset: 10,
-  })
-}
-
-const NODATA = -99
-
-function quantilesOf(distribution: Distribution): Quantile[] {
-  return [...distribution.quantiles()].filter((quantile) => quantile !== undefined)
-}
 
 describe('quantiles', () => {
   test.each([
@@ -160,4 +106,58 @@ function addBlock(distribution: Distribution, values: Weighed[]): void {
   const squares = values.reduce((sum, [value, of]) => sum + of * (value - mean) ** 2, 0)
   const [minimum, maximum] = endsOf(values)
   distribution.addRange({ minimum, maximum, mean, deviation: Math.sqrt(squares / weight), weight })
+}
+
+/** By definition: the smallest value with which the weight of all that are not larger reaches the part. */
+function quantileOf(values: Weighed[], part: number): number {
+  const total = values.reduce((sum, [, weight]) => sum + weight, 0)
+  const reached = values.filter(([value]) => {
+    const upTo = values.reduce((sum, [other, weight]) => (other <= value ? sum + weight : sum), 0)
+    return upTo >= part * total - 1e-9 * total
+  })
+  return Math.min(...reached.map(([value]) => value))
+}
+
+function randomValues(count: number, seed: number, digits: number): Weighed[] {
+  const random = randomNumbers(seed)
+  return Array.from({ length: count }, () => [
+    Number((random() ** 3 * 5000).toFixed(digits)),
+    random() + 0.01,
+  ])
+}
+
+function endsOf(values: Weighed[]): [number, number] {
+  return [Math.min(...values.map(([value]) => value)), Math.max(...values.map(([value]) => value))]
+}
+
+function distributionOf(
+  values: Weighed[],
+  { quantiles = [] as number[], bins = 0, ends = endsOf(values) },
+  room: DistributionMemory,
+): Distribution {
+  const [minimum, maximum] = ends
+  const distribution = new Distribution({ minimum, maximum }, { quantiles, bins }, room)
+  for (let at = 0; at < values.length; at += PART) addValues(distribution, values.slice(at, at + PART))
+  return distribution
+}
+
+const PART = 70
+
+/** As pixels that have to be scaled, and others among them that do not count. */
+function addValues(distribution: Distribution, values: Weighed[]): void {
+  const pixels = values.flatMap(([value]) => [value / 2 - 5, NODATA, 7])
+  distribution.addPixels({
+    count: pixels.length,
+    areas: Float64Array.from([...values.flatMap(([, weight]) => [weight, 1, 0]), 9]),
+    pixels: Float64Array.from([...pixels, 3]),
+    nodata: NODATA,
+    scale: 2,
+    offset: 10,
+  })
+}
+
+const NODATA = -99
+
+function quantilesOf(distribution: Distribution): Quantile[] {
+  return [...distribution.quantiles()].filter((quantile) => quantile !== undefined)
 }

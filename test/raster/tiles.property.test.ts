@@ -25,6 +25,57 @@ beforeAll(async () => {
   releaseId = release.id
 })
 
+test('PostGIS and the service have every pixel of every grid, whatever its size, type, nodata value and windows', async () => {
+  await fc.assert(
+    fc.asyncProperty(release, async ({ width, height, bands, windowWidth, windowHeight }) => {
+      const corner = { srid: 4326, originX: 38, originY: 9, pixelWidth: 0.01, pixelHeight: -0.01 }
+      const coverageId = await store({ ...corner, width, height }, bands, windowWidth, windowHeight)
+      for (const found of [await readBack(coverageId, bands.length), await decodeBack(coverageId)]) {
+        const differences: unknown[] = []
+        bands.forEach((band, index) => {
+          for (let pixel = 0; pixel < width * height; pixel++) {
+            const place = `${index + 1} ${Math.floor(pixel / width)} ${pixel % width}`
+            const expected = meaningOf(band, pixel)
+            // A tile that is left out has no value anywhere.
+            if ((found.get(place) ?? null) !== expected && !(expected === 0 && found.get(place) === 0)) {
+              differences.push({ place, type: band.type, expected, found: found.get(place) })
+            }
+          }
+        })
+        expect(differences.slice(0, 5)).toEqual([])
+      }
+    }),
+    { numRuns: runsOf(24) },
+  )
+})
+
+test('a band that PostGIS marks as without values is decoded so, and what is no raster is refused', async () => {
+  const bandOf = async (raster: string) => {
+    const { rows } = await sql<{ wkb: Buffer }>`select (${sql.raw(raster)})::bytea as wkb`.execute(
+      service.database.writer,
+    )
+    return (rows[0] as { wkb: Buffer }).wkb
+  }
+  const of = (value: number, nodata: number) =>
+    `st_addband(st_makeemptyraster(4, 4, 0, 0, 1), '16BUI'::text, ${value}, ${nodata})`
+  const marked = decodeTile(await bandOf(`st_setbandisnodata(${of(5, 7)}, 1)`)).bands[0]
+  expect(marked).toEqual({ pixels: new Uint16Array(16).fill(7), nodata: 7 })
+  const wkb = await bandOf(of(5, 0))
+  expect(decodeTile(wkb).bands[0]?.pixels).toEqual(new Uint16Array(16).fill(5))
+  const faults: [at: number, byte: number][] = [
+    [0, 0],
+    [1, 9],
+    [61, 9],
+    [61, 0x84],
+  ]
+  for (const [at, byte] of faults) {
+    const copy = Buffer.from(wkb)
+    copy[at] = byte
+    expect(() => decodeTile(copy)).toThrow(RangeError)
+  }
+  expect(() => decodeTile(wkb.subarray(0, -1))).toThrow(RangeError)
+})
+
 async function store(grid: Grid, bands: Band[], windowWidth: number, windowHeight: number): Promise<number> {
   const { database } = service
   const extent = { west: 0, south: 0, east: 1, north: 1 }
@@ -83,54 +134,3 @@ async function decodeBack(coverageId: number): Promise<Map<string, number | null
   }
   return found
 }
-
-test('PostGIS and the service have every pixel of every grid, whatever its size, type, nodata value and windows', async () => {
-  await fc.assert(
-    fc.asyncProperty(release, async ({ width, height, bands, windowWidth, windowHeight }) => {
-      const corner = { srid: 4326, originX: 38, originY: 9, pixelWidth: 0.01, pixelHeight: -0.01 }
-      const coverageId = await store({ ...corner, width, height }, bands, windowWidth, windowHeight)
-      for (const found of [await readBack(coverageId, bands.length), await decodeBack(coverageId)]) {
-        const differences: unknown[] = []
-        bands.forEach((band, index) => {
-          for (let pixel = 0; pixel < width * height; pixel++) {
-            const place = `${index + 1} ${Math.floor(pixel / width)} ${pixel % width}`
-            const expected = meaningOf(band, pixel)
-            // A tile that is left out has no value anywhere.
-            if ((found.get(place) ?? null) !== expected && !(expected === 0 && found.get(place) === 0)) {
-              differences.push({ place, type: band.type, expected, found: found.get(place) })
-            }
-          }
-        })
-        expect(differences.slice(0, 5)).toEqual([])
-      }
-    }),
-    { numRuns: runsOf(24) },
-  )
-})
-
-test('a band that PostGIS marks as without values is decoded so, and what is no raster is refused', async () => {
-  const bandOf = async (raster: string) => {
-    const { rows } = await sql<{ wkb: Buffer }>`select (${sql.raw(raster)})::bytea as wkb`.execute(
-      service.database.writer,
-    )
-    return (rows[0] as { wkb: Buffer }).wkb
-  }
-  const of = (value: number, nodata: number) =>
-    `st_addband(st_makeemptyraster(4, 4, 0, 0, 1), '16BUI'::text, ${value}, ${nodata})`
-  const marked = decodeTile(await bandOf(`st_setbandisnodata(${of(5, 7)}, 1)`)).bands[0]
-  expect(marked).toEqual({ pixels: new Uint16Array(16).fill(7), nodata: 7 })
-  const wkb = await bandOf(of(5, 0))
-  expect(decodeTile(wkb).bands[0]?.pixels).toEqual(new Uint16Array(16).fill(5))
-  const faults: [at: number, byte: number][] = [
-    [0, 0],
-    [1, 9],
-    [61, 9],
-    [61, 0x84],
-  ]
-  for (const [at, byte] of faults) {
-    const copy = Buffer.from(wkb)
-    copy[at] = byte
-    expect(() => decodeTile(copy)).toThrow(RangeError)
-  }
-  expect(() => decodeTile(wkb.subarray(0, -1))).toThrow(RangeError)
-})

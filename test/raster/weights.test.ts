@@ -22,48 +22,11 @@ function gridAt(srid: number, corner: [number, number], [pixelWidth, pixelHeight
   return { srid, originX, originY, pixelWidth, pixelHeight, ...size }
 }
 
-type TestGrid = ReturnType<typeof gridAt>
-
 const GRIDS = [
   { name: 'degrees', grid: gridAt(4326, [36.4, 12.3], [0.0125, -0.0125]) },
   { name: 'degrees, from the south', grid: gridAt(4326, [36.41, 5.37], [0.0125, 0.01]) },
   { name: 'a plane', grid: gridAt(32637, [3_640_000, 1_230_000], [1250, -1250]) },
 ]
-
-const isGeographic = ({ srid }: TestGrid) => srid === 4326
-
-/** A plane has 100,000 of its units in a degree. */
-function ringsOn(grid: TestGrid, polygons: Polygons): Rings[] {
-  const units = isGeographic(grid) ? 1 : 100_000
-  return polygons.map((rings) =>
-    rings.map((ring) => Float64Array.from(ring.flat(), (number) => number * units)),
-  )
-}
-
-function weightsOf(grid: TestGrid, polygons: Polygons) {
-  const measure = createMeasure(grid, isGeographic(grid))
-  const placed = projectOnGrid(grid, isGeographic(grid), ringsOn(grid, polygons))
-  const rows = () => scanWeights(placed, grid, measure)
-  const steps = encodeWeights(rows(), grid, measure)
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  const bytes = step.value
-  return {
-    scanned: read(rows()),
-    bytes,
-    decode: () => read(decodeWeights(bytes as Uint8Array, grid, measure)),
-  }
-}
-
-function read(steps: ReturnType<PolygonWeights['rows']>) {
-  const rows = []
-  let step = steps.next()
-  for (; !step.done; step = steps.next()) if (step.value) rows.push(step.value)
-  return { rows, total: step.value }
-}
-
-const pixelsIn = ({ rows }: ReturnType<typeof read>) =>
-  rows.flatMap(({ border }) => border.flatMap(({ areas }) => [...areas]))
 
 describe.each(GRIDS)('on a grid in $name', ({ grid }) => {
   const options = {
@@ -126,6 +89,9 @@ function summarizeAll(pixels: Float32Array, nodata: number, areas: Float64Array)
   }
 }
 
+const pixelsIn = ({ rows }: ReturnType<typeof read>) =>
+  rows.flatMap(({ border }) => border.flatMap(({ areas }) => [...areas]))
+
 describe('weights take few bytes', () => {
   /** Pixels of about 300 m. */
   const FINE = { ...gridAt(4326, [33, 15], [1 / 360, -1 / 360]), width: 5400, height: 4320 }
@@ -173,3 +139,37 @@ test('the key of a grid is a text with all its numbers', () => {
   const { grid } = GRIDS[0] as (typeof GRIDS)[number]
   expect(gridKey(grid)).toBe('1 4326 36.4 12.3 0.0125 -0.0125 821 653 16')
 })
+
+type TestGrid = ReturnType<typeof gridAt>
+
+const isGeographic = ({ srid }: TestGrid) => srid === 4326
+
+/** A plane has 100,000 of its units in a degree. */
+function ringsOn(grid: TestGrid, polygons: Polygons): Rings[] {
+  const units = isGeographic(grid) ? 1 : 100_000
+  return polygons.map((rings) =>
+    rings.map((ring) => Float64Array.from(ring.flat(), (number) => number * units)),
+  )
+}
+
+function weightsOf(grid: TestGrid, polygons: Polygons) {
+  const measure = createMeasure(grid, isGeographic(grid))
+  const placed = projectOnGrid(grid, isGeographic(grid), ringsOn(grid, polygons))
+  const rows = () => scanWeights(placed, grid, measure)
+  const steps = encodeWeights(rows(), grid, measure)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  const bytes = step.value
+  return {
+    scanned: read(rows()),
+    bytes,
+    decode: () => read(decodeWeights(bytes as Uint8Array, grid, measure)),
+  }
+}
+
+function read(steps: ReturnType<PolygonWeights['rows']>) {
+  const rows = []
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) if (step.value) rows.push(step.value)
+  return { rows, total: step.value }
+}

@@ -15,19 +15,6 @@ const GEOJSON = 'application/geo+json'
 const NDJSON = 'application/x-ndjson'
 const CSV = 'text/csv'
 
-async function refusal(type: string | undefined, payload: string | Buffer, query = '') {
-  const response = await send(service.app, 'yield', { payload, ...(type && { type }), query })
-  return { status: response.status, ...response.body }
-}
-
-async function answer(type: MediaType, payload: string, accept: MediaType = type): Promise<string> {
-  const { status, text } = await send(service.app, 'yield', { payload, type, accept })
-  expect(status, text).toBe(200)
-  return text
-}
-
-const itemOf = async (type: MediaType, payload: string) => JSON.parse(await answer(type, payload, NDJSON))
-
 const OTHER_CRS =
   '{"type": "FeatureCollection", "crs": {"properties": {"name": "EPSG:32637"}}, "features": [0]}'
 
@@ -61,6 +48,11 @@ test('bodies that cannot be read are refused as a whole, as malformed.txt has it
   ])
   await expect(told).toMatchFileSnapshot('malformed.txt')
 })
+
+async function refusal(type: string | undefined, payload: string | Buffer, query = '') {
+  const response = await send(service.app, 'yield', { payload, ...(type && { type }), query })
+  return { status: response.status, ...response.body }
+}
 
 describe('what holds for all points is refused as by the point endpoint', () => {
   test.each([
@@ -374,3 +366,11 @@ test('what pass must not name is refused, as pass.txt has it', async () => {
   ])
   await expect(told).toMatchFileSnapshot('pass.txt')
 })
+
+async function answer(type: MediaType, payload: string, accept: MediaType = type): Promise<string> {
+  const { status, text } = await send(service.app, 'yield', { payload, type, accept })
+  expect(status, text).toBe(200)
+  return text
+}
+
+const itemOf = async (type: MediaType, payload: string) => JSON.parse(await answer(type, payload, NDJSON))

@@ -20,29 +20,6 @@ const service = openService({
   settings: { BODY_LIMIT_BYTES: '100000', BATCH_BODY_LIMIT_BYTES: '2000000' },
 })
 
-/** What the point endpoint answers, with the id: the item that is expected, as an object. */
-async function expectedItem(series: Series, { id, ...point }: TestPoint) {
-  const { product, ...parameters } = series
-  const payload = { ...point, ...parameters }
-  const { status, body } = await service.post(`/advisory/${product}/point`, { payload })
-  const label = id === undefined ? {} : { id }
-  if (status !== 404) return { ...label, ...body }
-  const { location, ...empty } = await emptyItem(series)
-  return {
-    ...label,
-    location: { ...location, name: point.name ?? 'Point', lat: point.lat, lng: point.lng },
-    ...empty,
-    ...body,
-  }
-}
-
-async function emptyItem({ product, country_code, crop }: Series) {
-  const payload = { ...WITH_VALUES[country_code], country_code, crop }
-  const { body } = await service.post(`/advisory/${product}/point`, { payload })
-  const { expected: _, condition_source: __, ...members } = body
-  return { ...members, [`${product}_data`]: null }
-}
-
 test('every point is answered as by the point endpoint, to the bit and in order, in all forms', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...SERIES), points, async (series, sent) => {
@@ -194,3 +171,26 @@ describe('a body may be so long', () => {
     expect((await send(service.app, 'yield', tooLong)).body.code).toBe('BODY_TOO_LARGE')
   })
 })
+
+/** What the point endpoint answers, with the id: the item that is expected, as an object. */
+async function expectedItem(series: Series, { id, ...point }: TestPoint) {
+  const { product, ...parameters } = series
+  const payload = { ...point, ...parameters }
+  const { status, body } = await service.post(`/advisory/${product}/point`, { payload })
+  const label = id === undefined ? {} : { id }
+  if (status !== 404) return { ...label, ...body }
+  const { location, ...empty } = await emptyItem(series)
+  return {
+    ...label,
+    location: { ...location, name: point.name ?? 'Point', lat: point.lat, lng: point.lng },
+    ...empty,
+    ...body,
+  }
+}
+
+async function emptyItem({ product, country_code, crop }: Series) {
+  const payload = { ...WITH_VALUES[country_code], country_code, crop }
+  const { body } = await service.post(`/advisory/${product}/point`, { payload })
+  const { expected: _, condition_source: __, ...members } = body
+  return { ...members, [`${product}_data`]: null }
+}

@@ -34,59 +34,6 @@ beforeAll(async () => {
   await service.app.listen({ host: '127.0.0.1', port: 0 })
 })
 
-interface Call {
-  headers?: Record<string, string>
-  bytes?: number
-  localAddress?: string
-  path?: string
-  /** What it has at its beginning. */
-  points?: string
-}
-
-/** Begins a call with one point, all of whose body is sent but for the last byte. */
-function begin({
-  headers = {},
-  bytes = LONGEST,
-  localAddress,
-  path = '/advisory/fertilizer/points',
-  points = '{"lat":9.5,"lng":38.5}',
-}: Call): ClientRequest {
-  const call = request({
-    agent: false,
-    port: (service.app.server.address() as AddressInfo).port,
-    localAddress,
-    method: 'POST',
-    path,
-    headers: { ...headers, 'content-type': 'application/x-ndjson', 'content-length': bytes },
-  })
-  call.on('error', () => {})
-  onTestFinished(() => void call.destroy())
-  call.write(points.padEnd(bytes - 1))
-  return call
-}
-
-async function answer(call: ClientRequest) {
-  call.end('\n')
-  const [response] = (await once(call, 'response')) as [IncomingMessage]
-  return { status: response.statusCode, headers: response.headers, body: await text(response) }
-}
-
-const statusOf = async (call: Call) => (await answer(begin(call))).status
-
-/** So many calls of the attacker that go on no more, when the service has as much of them as it takes. */
-async function stall(count: number, { headers } = attacker): Promise<ClientRequest[]> {
-  const sockets: Socket[] = []
-  const listen = (socket: Socket) => sockets.push(socket)
-  service.app.server.on('connection', listen)
-  const calls = Array.from({ length: count }, () => begin({ headers }))
-  await vi.waitFor(() => {
-    expect(sockets.filter(({ bytesRead }) => bytesRead >= LONGEST)).toHaveLength(1)
-    expect(sockets.filter(({ bytesRead }) => bytesRead > 0)).toHaveLength(count)
-  }, PATIENCE)
-  service.app.server.off('connection', listen)
-  return calls
-}
-
 test('stalled uploads of one caller make the caller wait, and nobody else', async () => {
   const stalled = await stall(6)
   expect(await statusOf({ headers: neighbour.headers })).toBe(200)
@@ -172,3 +119,56 @@ test('answers that nobody reads make their caller wait, and nobody else', async 
   await Promise.race(calls.map((call) => once(call, 'response')))
   expect(await statusOf({ headers: neighbour.headers })).toBe(200)
 })
+
+interface Call {
+  headers?: Record<string, string>
+  bytes?: number
+  localAddress?: string
+  path?: string
+  /** What it has at its beginning. */
+  points?: string
+}
+
+/** Begins a call with one point, all of whose body is sent but for the last byte. */
+function begin({
+  headers = {},
+  bytes = LONGEST,
+  localAddress,
+  path = '/advisory/fertilizer/points',
+  points = '{"lat":9.5,"lng":38.5}',
+}: Call): ClientRequest {
+  const call = request({
+    agent: false,
+    port: (service.app.server.address() as AddressInfo).port,
+    localAddress,
+    method: 'POST',
+    path,
+    headers: { ...headers, 'content-type': 'application/x-ndjson', 'content-length': bytes },
+  })
+  call.on('error', () => {})
+  onTestFinished(() => void call.destroy())
+  call.write(points.padEnd(bytes - 1))
+  return call
+}
+
+async function answer(call: ClientRequest) {
+  call.end('\n')
+  const [response] = (await once(call, 'response')) as [IncomingMessage]
+  return { status: response.statusCode, headers: response.headers, body: await text(response) }
+}
+
+const statusOf = async (call: Call) => (await answer(begin(call))).status
+
+/** So many calls of the attacker that go on no more, when the service has as much of them as it takes. */
+async function stall(count: number, { headers } = attacker): Promise<ClientRequest[]> {
+  const sockets: Socket[] = []
+  const listen = (socket: Socket) => sockets.push(socket)
+  service.app.server.on('connection', listen)
+  const calls = Array.from({ length: count }, () => begin({ headers }))
+  await vi.waitFor(() => {
+    expect(sockets.filter(({ bytesRead }) => bytesRead >= LONGEST)).toHaveLength(1)
+    expect(sockets.filter(({ bytesRead }) => bytesRead > 0)).toHaveLength(count)
+  }, PATIENCE)
+  service.app.server.off('connection', listen)
+  return calls
+}

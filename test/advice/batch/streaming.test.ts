@@ -11,47 +11,12 @@ import { newPerson, type Person } from '#test/setup/people.ts'
 
 const COUNT = 10_000
 
-/**
- * Points outside of all countries, far from each other: each costs a look into the database while the answer
- * is written. What is found is kept, so each test asks for others, north of the given latitude.
- */
-const linesFrom = (south: number, count = COUNT / 2) =>
-  Array.from(
-    { length: count },
-    (_, id) => `{"id":${id},"lat":${south + Math.floor(id / 1000)},"lng":${(id % 1000) / 10}}`,
-  )
-
-/** Points with values, whose answer is larger than what the sockets of both sides hold. */
-const LONG_LINES = Array.from(
-  { length: COUNT },
-  (_, id) => `{"id":${id},"lat":9.5,"lng":38.5,"name":"${'x'.repeat(200)}"}`,
-)
-
 const IDS = Array.from({ length: COUNT }, (_, id) => id)
 
 const service = openService()
 beforeAll(async () => {
   await service.app.listen({ host: '127.0.0.1', port: 0 })
 })
-
-const ask = (lines: string[]) =>
-  beginAnswer(service.app, 'POST /advisory/fertilizer/points?country_code=eth', {
-    by: service.person,
-    headers: { 'content-type': 'application/x-ndjson' },
-    payload: lines.join('\n'),
-  })
-
-/** Takes away what the reasons for points without a value are found with, until the end of the test. */
-async function breakReasons(): Promise<void> {
-  const rename = (from: string, to: string) =>
-    sql`alter function ${sql.ref(from)} rename to ${sql.ref(to)}`.execute(service.database.writer)
-  await rename('admin_areas_in_cell', 'admin_areas_nowhere')
-  onTestFinished(async () => {
-    await rename('admin_areas_nowhere', 'admin_areas_in_cell')
-  })
-}
-
-const until = (condition: () => boolean) => vi.waitUntil(condition, { ...PATIENCE, interval: 5 })
 
 test('a long answer comes whole, in order, and lets other requests through meanwhile', async () => {
   const { response } = await ask(linesFrom(-80))
@@ -67,6 +32,12 @@ test('a long answer comes whole, in order, and lets other requests through meanw
     code: 'OUTSIDE_COUNTRY',
   })
 })
+
+/** Points with values, whose answer is larger than what the sockets of both sides hold. */
+const LONG_LINES = Array.from(
+  { length: COUNT },
+  (_, id) => `{"id":${id},"lat":9.5,"lng":38.5,"name":"${'x'.repeat(200)}"}`,
+)
 
 test('a client that reads slowly is waited for, and nothing piles up for it', async () => {
   const { response, socket } = await ask(LONG_LINES)
@@ -162,3 +133,32 @@ test('a long line for the turns of the process is not taken for a database that 
   expect(waitedMs).toBeGreaterThan(busy.app.config.STATEMENT_TIMEOUT_MS)
   expect(status).toBe(200)
 })
+
+/**
+ * Points outside of all countries, far from each other: each costs a look into the database while the answer
+ * is written. What is found is kept, so each test asks for others, north of the given latitude.
+ */
+const linesFrom = (south: number, count = COUNT / 2) =>
+  Array.from(
+    { length: count },
+    (_, id) => `{"id":${id},"lat":${south + Math.floor(id / 1000)},"lng":${(id % 1000) / 10}}`,
+  )
+
+const ask = (lines: string[]) =>
+  beginAnswer(service.app, 'POST /advisory/fertilizer/points?country_code=eth', {
+    by: service.person,
+    headers: { 'content-type': 'application/x-ndjson' },
+    payload: lines.join('\n'),
+  })
+
+/** Takes away what the reasons for points without a value are found with, until the end of the test. */
+async function breakReasons(): Promise<void> {
+  const rename = (from: string, to: string) =>
+    sql`alter function ${sql.ref(from)} rename to ${sql.ref(to)}`.execute(service.database.writer)
+  await rename('admin_areas_in_cell', 'admin_areas_nowhere')
+  onTestFinished(async () => {
+    await rename('admin_areas_nowhere', 'admin_areas_in_cell')
+  })
+}
+
+const until = (condition: () => boolean) => vi.waitUntil(condition, { ...PATIENCE, interval: 5 })

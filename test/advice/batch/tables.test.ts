@@ -17,12 +17,6 @@ async function itemsOf(payload: string | Buffer, type = 'text/csv', query = '') 
   return itemTexts(NDJSON, text).map((item) => JSON.parse(item))
 }
 
-async function refusalOf(payload: string | Buffer, type = 'text/csv', query = '') {
-  const response = await send(service.app, 'yield', { payload, type, query })
-  expect(response.status, response.text).toBe(400)
-  return response.body.error
-}
-
 const PLAIN = 'id,name,lat,lng\nA,Upper,9.5,38.5\nB,,9.6,38.6\n'
 
 /** The same table as people have it. */
@@ -320,4 +314,10 @@ describe('long texts', () => {
 
 async function* sliceOf(length: number) {
   yield Array.from({ length }, (_, at) => at)
+}
+
+async function refusalOf(payload: string | Buffer, type = 'text/csv', query = '') {
+  const response = await send(service.app, 'yield', { payload, type, query })
+  expect(response.status, response.text).toBe(400)
+  return response.body.error
 }

@@ -16,12 +16,6 @@ beforeAll(async () => {
   await loadRelease(service.database, slopes(CODES))
 })
 
-async function ask(request: string, payload?: object) {
-  const answer = await service.ask(request, { payload, by: service.person })
-  expect(answer.status, answer.text).toBe(200)
-  return answer.body
-}
-
 test('a point without one of the numbers lacks the members that need it', async () => {
   const west = await ask('POST /advisory/yield/point', { ...WEST, area: '1 ha' })
   expect(west).not.toHaveProperty('expected')
@@ -67,3 +61,9 @@ test('where the landscape knows only a part of a polygon, the rest of the mixtur
     ['hill', 50],
   ])
 })
+
+async function ask(request: string, payload?: object) {
+  const answer = await service.ask(request, { payload, by: service.person })
+  expect(answer.status, answer.text).toBe(200)
+  return answer.body
+}

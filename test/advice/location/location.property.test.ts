@@ -28,6 +28,61 @@ const service = openService({
   },
 })
 
+/** Anywhere, with longitude and latitude swapped, on the corners of cells, near the vertices of areas, and on their edges. */
+async function arbitraryPlaces(): Promise<fc.Arbitrary<AskedPlace>> {
+  const { rows } = await sql<{ x: number; y: number }>`
+    select st_x(vertex.geom) as x, st_y(vertex.geom) as y
+    from admin_area, st_dumppoints(admin_area.geom) as vertex
+    -- A seed stands for the same places each time.
+    order by country_code, level, code, vertex.path`.execute(service.database.reader)
+  const vertices = rows.map(({ x, y }): [number, number] => [x, y])
+  const byVertex = fc
+    .tuple(fc.nat(), fc.constantFrom(...DISTANCES), between(-1, 1), between(-1, 1))
+    .map(([at, distance, dx, dy]): [number, number] => {
+      const [x, y] = vertices[at % vertices.length] as [number, number]
+      return [x + distance * dx, y + distance * dy]
+    })
+  const onEdge = fc.tuple(fc.nat(), between(0, 1)).map(([at, part]): [number, number] => {
+    const [x, y] = vertices[at % vertices.length] as [number, number]
+    const [nextX, nextY] = vertices[(at + 1) % vertices.length] as [number, number]
+    return [x + part * (nextX - x), y + part * (nextY - y)]
+  })
+  return fc
+    .oneof(anywhere, { weight: 3, arbitrary: swapped }, cornerOfCell, byVertex, onEdge)
+    .filter(([, lat]) => Math.abs(lat) <= 90)
+    .map(([lng, lat]): AskedPlace => ({ lng: Number(lng), lat: Number(lat) }))
+}
+
+/** More of them look more closely. */
+const PLACES = 180
+const PLACES_A_RUN = 30
+
+let place: fc.Arbitrary<AskedPlace>
+beforeAll(async () => {
+  place = await arbitraryPlaces()
+})
+
+test('places are located by memory and database as by PostGIS, with what their point endpoints say', async () => {
+  const asked: LocationValidation[] = []
+  const some = fc.array(place, { minLength: PLACES_A_RUN, maxLength: PLACES_A_RUN })
+  await fc.assert(
+    fc.asyncProperty(some, async (places) => {
+      const before = await Promise.all(places.map(located))
+      const expected = await Promise.all(places.map(expectedOf))
+      asked.push(...expected)
+      expect(before).toEqual(expected)
+      expect(await Promise.all(places.map(located))).toEqual(expected)
+    }),
+    { numRuns: runsOf(PLACES / PLACES_A_RUN), endOnFailure: true },
+  )
+  const kinds = [
+    asked.filter(({ valid }) => valid),
+    asked.filter(({ nearest }) => nearest),
+    asked.filter(({ hint }) => hint),
+  ]
+  for (const places of kinds) expect(places.length).toBeGreaterThan(0)
+})
+
 /** The country and the areas of a place by PostGIS alone. */
 async function placeOf({ lat, lng }: AskedPlace) {
   const { rows } = await sql<Area>`
@@ -71,60 +126,5 @@ async function expectedOf(place: AskedPlace): Promise<LocationValidation> {
   }
 }
 
-/** Anywhere, with longitude and latitude swapped, on the corners of cells, near the vertices of areas, and on their edges. */
-async function arbitraryPlaces(): Promise<fc.Arbitrary<AskedPlace>> {
-  const { rows } = await sql<{ x: number; y: number }>`
-    select st_x(vertex.geom) as x, st_y(vertex.geom) as y
-    from admin_area, st_dumppoints(admin_area.geom) as vertex
-    -- A seed stands for the same places each time.
-    order by country_code, level, code, vertex.path`.execute(service.database.reader)
-  const vertices = rows.map(({ x, y }): [number, number] => [x, y])
-  const byVertex = fc
-    .tuple(fc.nat(), fc.constantFrom(...DISTANCES), between(-1, 1), between(-1, 1))
-    .map(([at, distance, dx, dy]): [number, number] => {
-      const [x, y] = vertices[at % vertices.length] as [number, number]
-      return [x + distance * dx, y + distance * dy]
-    })
-  const onEdge = fc.tuple(fc.nat(), between(0, 1)).map(([at, part]): [number, number] => {
-    const [x, y] = vertices[at % vertices.length] as [number, number]
-    const [nextX, nextY] = vertices[(at + 1) % vertices.length] as [number, number]
-    return [x + part * (nextX - x), y + part * (nextY - y)]
-  })
-  return fc
-    .oneof(anywhere, { weight: 3, arbitrary: swapped }, cornerOfCell, byVertex, onEdge)
-    .filter(([, lat]) => Math.abs(lat) <= 90)
-    .map(([lng, lat]): AskedPlace => ({ lng: Number(lng), lat: Number(lat) }))
-}
-
-/** More of them look more closely. */
-const PLACES = 180
-const PLACES_A_RUN = 30
-
-let place: fc.Arbitrary<AskedPlace>
-beforeAll(async () => {
-  place = await arbitraryPlaces()
-})
-
 const located = async (payload: AskedPlace): Promise<LocationValidation> =>
   (await service.post('/validate_location', { by: service.person, payload })).body
-
-test('places are located by memory and database as by PostGIS, with what their point endpoints say', async () => {
-  const asked: LocationValidation[] = []
-  const some = fc.array(place, { minLength: PLACES_A_RUN, maxLength: PLACES_A_RUN })
-  await fc.assert(
-    fc.asyncProperty(some, async (places) => {
-      const before = await Promise.all(places.map(located))
-      const expected = await Promise.all(places.map(expectedOf))
-      asked.push(...expected)
-      expect(before).toEqual(expected)
-      expect(await Promise.all(places.map(located))).toEqual(expected)
-    }),
-    { numRuns: runsOf(PLACES / PLACES_A_RUN), endOnFailure: true },
-  )
-  const kinds = [
-    asked.filter(({ valid }) => valid),
-    asked.filter(({ nearest }) => nearest),
-    asked.filter(({ hint }) => hint),
-  ]
-  for (const places of kinds) expect(places.length).toBeGreaterThan(0)
-})

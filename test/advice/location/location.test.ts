@@ -12,12 +12,6 @@ const FORAGE_ONLY: Products = [...Array(3).fill('CROP_NOT_AVAILABLE'), true]
 
 const service = openService()
 
-const validate = (payload: object, query = '') =>
-  service.post(`/validate_location${query}`, { by: service.person, payload })
-
-const tellProducts = ({ products }: LocationValidation): Products =>
-  Object.values(products).map(({ available, reason }) => available || String(reason))
-
 test.each<[string, object, boolean, string | null, string | null, Products]>([
   ['a field in Ethiopia', { lat: 9.5, lng: 38.5 }, true, 'eth', 'wheat', ALL],
   ['a crop in capitals', { lat: -1.95, lng: 30.06, crop: 'Potato ' }, true, 'rwa', 'potato', ALL],
@@ -87,3 +81,9 @@ test.each([
 ])('/validate_location refuses %j', async (body, error) => {
   expect(await validate(body)).toMatchObject({ status: 400, body: { error, code: 'INVALID_PARAMETERS' } })
 })
+
+const validate = (payload: object, query = '') =>
+  service.post(`/validate_location${query}`, { by: service.person, payload })
+
+const tellProducts = ({ products }: LocationValidation): Products =>
+  Object.values(products).map(({ available, reason }) => available || String(reason))

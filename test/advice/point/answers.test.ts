@@ -11,19 +11,6 @@ const PRODUCTS = ['yield', 'fertilizer', 'isfm', 'forage'] as const
 const post = (path: string, payload: object, sent?: Sent) =>
   service.post(`/advisory/${path}`, { payload, ...sent })
 
-/** What the four endpoints answer, put together as one call should have it. */
-async function together(request: object) {
-  const sections = await Promise.all(
-    PRODUCTS.map(async (product) => {
-      const { status, body } = await post(`${product}/point`, request)
-      const { location: _, ...data } = body
-      if (status !== 200) return [product, { [`${product}_data`]: null, ...data }]
-      return [product, data]
-    }),
-  )
-  return Object.fromEntries(sections)
-}
-
 describe('everything for a point', () => {
   test.each([
     ['all four', { lat: -1.95, lng: 30.06, country_code: 'RWA', crop: 'potato', name: 'Tef & teff ፩' }, 4],
@@ -260,3 +247,16 @@ describe('a point as a text message', () => {
     expect(headers['content-type']).toBe(`${type}; charset=utf-8`)
   })
 })
+
+/** What the four endpoints answer, put together as one call should have it. */
+async function together(request: object) {
+  const sections = await Promise.all(
+    PRODUCTS.map(async (product) => {
+      const { status, body } = await post(`${product}/point`, request)
+      const { location: _, ...data } = body
+      if (status !== 200) return [product, { [`${product}_data`]: null, ...data }]
+      return [product, data]
+    }),
+  )
+  return Object.fromEntries(sections)
+}

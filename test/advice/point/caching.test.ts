@@ -15,14 +15,6 @@ const service = openService({ settings: { CORS_ORIGINS: 'https://maps.example.or
 const FIELD = '?lat=9.5&lng=38.5&name=Field'
 const PATHS = ['/advisory/yield/point', '/advisory/forage/point', '/advisory/point']
 
-const get = (url: string, headers = {}, method = 'GET') => service.ask(`${method} ${url}`, { headers })
-
-async function tagOf(url: string): Promise<string> {
-  const { etag } = (await get(url)).headers
-  expect(etag).toMatch(/^"[\w-]{27}"$/)
-  return etag as string
-}
-
 describe('GET answers as POST does, and lets others keep it', () => {
   test.each(PATHS)('%s', async (path) => {
     const response = await get(path + FIELD)
@@ -222,3 +214,11 @@ test('an answer with another member has another tag; no other answer has', async
   await other.close()
   expect(changed).toEqual(['/advisory/yield/point', '/advisory/point'])
 })
+
+const get = (url: string, headers = {}, method = 'GET') => service.ask(`${method} ${url}`, { headers })
+
+async function tagOf(url: string): Promise<string> {
+  const { etag } = (await get(url)).headers
+  expect(etag).toMatch(/^"[\w-]{27}"$/)
+  return etag as string
+}

@@ -24,20 +24,6 @@ beforeAll(async () => {
   })
 })
 
-interface Answer {
-  release: string
-  fertilizer_data: { fertilizer_type: string; rate_kg_ha: number }[]
-  provenance: Provenance[]
-}
-
-const get = (query: string, sent?: Sent) => service.get(`/advisory/fertilizer/point?${query}`, sent)
-
-async function ask(query: string, sent?: Sent): Promise<Called & { body: Answer }> {
-  const answer = await get(query, sent)
-  expect(answer.status, answer.text).toBe(200)
-  return answer
-}
-
 describe('of a release with a grid in metres and one in degrees', () => {
   // At 451209.77, 989386.89 in UTM, by `gdaltransform -s_srs EPSG:4326 -t_srs EPSG:32637`.
   const PLACE = { lng: 38.55617, lat: 8.9503 }
@@ -140,3 +126,17 @@ test('it is recorded with the answer, and the request says so', async () => {
   expect(item).toMatchObject({ request: { provenance: true } })
   expect(item.answer).toEqual(answer)
 })
+
+interface Answer {
+  release: string
+  fertilizer_data: { fertilizer_type: string; rate_kg_ha: number }[]
+  provenance: Provenance[]
+}
+
+const get = (query: string, sent?: Sent) => service.get(`/advisory/fertilizer/point?${query}`, sent)
+
+async function ask(query: string, sent?: Sent): Promise<Called & { body: Answer }> {
+  const answer = await get(query, sent)
+  expect(answer.status, answer.text).toBe(200)
+  return answer
+}

@@ -6,39 +6,9 @@ import { newPerson } from '#test/setup/people.ts'
 
 // Runs on a server alone: who waits for whom is the same on both.
 
-const POINT = '/advisory/yield/point'
 const INSIDE = { lat: 9, lng: 38.7 }
 
 const service = openService({ settings: { RELEASE_MAX_AGE_MS: '60000', DATABASE_QUEUE_LIMIT: '1200' } })
-
-/** Keeps the database from answering anybody until what comes out is called. */
-async function holdDatabase(): Promise<() => void> {
-  const { pool } = service.database
-  // What is published is known from then on.
-  expect((await ask(INSIDE)).status).toBe(200)
-  const held = await Promise.all(
-    Array.from({ length: pool.options.max }, (): Promise<pg.PoolClient> => pool.connect()),
-  )
-  return () => {
-    for (const connection of held) connection.release()
-  }
-}
-
-function ask(payload: object, headers = {}, from = '192.0.2.1') {
-  return service.post(POINT, { payload, headers, from })
-}
-
-async function untilAsked(): Promise<void> {
-  await vi.waitFor(() => expect(service.database.pool.waitingCount).toBeGreaterThan(0), PATIENCE)
-}
-
-/** Points of the Indian Ocean, each in a cell of its own of those that the countries are known by. */
-function pointsAtSea(count: number, south: number): { lat: number; lng: number }[] {
-  return Array.from({ length: count }, (_, index) => ({
-    lat: south - Math.floor(index / 40) / 16,
-    lng: 60 + (index % 40) / 16,
-  }))
-}
 
 test('points of one network that wait for the database are refused beyond half of the places, those of others not', async () => {
   const release = await holdDatabase()
@@ -73,3 +43,34 @@ test('answers of one caller that wait to be kept have half of the room, and thos
   expect(kept).toBeGreaterThan(2000)
   expect(kept).toBeLessThan(3200)
 })
+
+const POINT = '/advisory/yield/point'
+
+/** Keeps the database from answering anybody until what comes out is called. */
+async function holdDatabase(): Promise<() => void> {
+  const { pool } = service.database
+  // What is published is known from then on.
+  expect((await ask(INSIDE)).status).toBe(200)
+  const held = await Promise.all(
+    Array.from({ length: pool.options.max }, (): Promise<pg.PoolClient> => pool.connect()),
+  )
+  return () => {
+    for (const connection of held) connection.release()
+  }
+}
+
+function ask(payload: object, headers = {}, from = '192.0.2.1') {
+  return service.post(POINT, { payload, headers, from })
+}
+
+async function untilAsked(): Promise<void> {
+  await vi.waitFor(() => expect(service.database.pool.waitingCount).toBeGreaterThan(0), PATIENCE)
+}
+
+/** Points of the Indian Ocean, each in a cell of its own of those that the countries are known by. */
+function pointsAtSea(count: number, south: number): { lat: number; lng: number }[] {
+  return Array.from({ length: count }, (_, index) => ({
+    lat: south - Math.floor(index / 40) / 16,
+    lng: 60 + (index % 40) / 16,
+  }))
+}

@@ -50,105 +50,6 @@ beforeEach(async () => {
   await sql`delete from area_claim`.execute(writer)
 })
 
-const load = async (rate: number, publish = false) =>
-  (await loadRelease(service.database, onePixelRelease({ Urea: rate }), { publish })).code
-
-/** A process that computes when it is told to, and the lines of its log. */
-async function startProcess(): Promise<{ app: App; log: string[] }> {
-  const app = await buildApp(service.testDatabase.config, service.database)
-  onTestFinished(() => app.close())
-  return { app, log: captureLog(app) }
-}
-
-const linesOf = (log: string[]) => log.map((line) => JSON.parse(line))
-
-const warningsIn = (log: string[]) => linesOf(log).filter(({ level }) => level > 30)
-
-/** The areas with a result in a release, of the present boundaries and this version. */
-async function listComputed(release: string): Promise<string[]> {
-  const { rows } = await sql<{ code: string }>`
-    select area.code
-    from area_result
-    join release on release.id = release_id and release.code = ${release}
-    join admin_area as area on area.id = admin_area_id
-    join boundary_set on boundary_set.country_code = area.country_code
-      and boundary_set.level = area.level and loaded_at = boundaries_loaded_at
-    where statistics_version = 2
-    order by area.code`.execute(service.database.writer)
-  return rows.map(({ code }) => code)
-}
-
-async function countClaims(): Promise<number> {
-  const { rows } = await sql`select from area_claim`.execute(service.database.writer)
-  return rows.length
-}
-
-const wake = (app: App) => app.jobs.wake('compute-areas')
-
-/** Has a process compute until a release has all results. */
-async function compute(app: App, release: string, codes: readonly string[] = CODES): Promise<void> {
-  wake(app)
-  await vi.waitFor(async () => expect(await listComputed(release)).toEqual(codes), PATIENCE)
-}
-
-/** The answers for all areas, to the byte. */
-async function askForAreas(app: App): Promise<string[]> {
-  const answers = await Promise.all(
-    CODES.map((code) =>
-      call(app, 'POST /advisory/fertilizer', {
-        by: service.person,
-        headers: { prefer: 'history=none' },
-        payload: { admin: { country_code: 'eth', code } },
-      }),
-    ),
-  )
-  return answers.map(({ status, headers, text }) => `${status} ${headers['advisory-release']} ${text}`)
-}
-
-/** The answers of a process that may read no tiles: it computes nothing. */
-async function askWithoutTiles(app: App): Promise<string[]> {
-  const { writer } = service.database
-  await sql`alter table raster_tile rename to hidden_tile`.execute(writer)
-  return askForAreas(app).finally(() => sql`alter table hidden_tile rename to raster_tile`.execute(writer))
-}
-
-/** The answers of a process that has computed nothing beforehand. */
-async function askAnew(): Promise<string[]> {
-  await sql`delete from area_result`.execute(service.database.writer)
-  return askForAreas((await startProcess()).app)
-}
-
-/** Has something happen in the midst of the first computation of areas. */
-function interrupt(app: App, work: () => unknown): void {
-  const { next } = app.slices
-  let isDone = false
-  const spy = vi.spyOn(app.slices, 'next').mockImplementation(async (clientKey, signal) => {
-    if (clientKey.caller === 'areas' && !isDone) {
-      isDone = true
-      await work()
-    }
-    return next(clientKey, signal)
-  })
-  onTestFinished(() => spy.mockRestore())
-}
-
-/** Holds the first computation of areas. */
-async function hold(app: App): Promise<() => void> {
-  let release = () => {}
-  const held = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  const begun = new Promise<void>((resolve) => {
-    interrupt(app, () => {
-      resolve()
-      return held
-    })
-  })
-  wake(app)
-  await begun
-  return release
-}
-
 test('a release has the results of all areas before it is published, and its answers are those of a process that computes', async () => {
   const before = await load(7, true)
   const code = await load(8)
@@ -221,6 +122,23 @@ test('boundaries that are replaced in the midst of a computation are computed, a
   await compute(app, code, present)
   expect(warningsIn(log)).toEqual([])
 })
+
+/** Holds the first computation of areas. */
+async function hold(app: App): Promise<() => void> {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const begun = new Promise<void>((resolve) => {
+    interrupt(app, () => {
+      resolve()
+      return held
+    })
+  })
+  wake(app)
+  await begun
+  return release
+}
 
 testOnServer('two processes compute each result once, and answer meanwhile', async () => {
   const code = await load(7, true)
@@ -345,3 +263,85 @@ testOnServer('a process says after each release once how many areas it has compu
   await compute(app, next)
   await vi.waitFor(() => expect(told()).toEqual([line, line]), PATIENCE)
 })
+
+const load = async (rate: number, publish = false) =>
+  (await loadRelease(service.database, onePixelRelease({ Urea: rate }), { publish })).code
+
+/** A process that computes when it is told to, and the lines of its log. */
+async function startProcess(): Promise<{ app: App; log: string[] }> {
+  const app = await buildApp(service.testDatabase.config, service.database)
+  onTestFinished(() => app.close())
+  return { app, log: captureLog(app) }
+}
+
+const linesOf = (log: string[]) => log.map((line) => JSON.parse(line))
+
+const warningsIn = (log: string[]) => linesOf(log).filter(({ level }) => level > 30)
+
+/** The areas with a result in a release, of the present boundaries and this version. */
+async function listComputed(release: string): Promise<string[]> {
+  const { rows } = await sql<{ code: string }>`
+    select area.code
+    from area_result
+    join release on release.id = release_id and release.code = ${release}
+    join admin_area as area on area.id = admin_area_id
+    join boundary_set on boundary_set.country_code = area.country_code
+      and boundary_set.level = area.level and loaded_at = boundaries_loaded_at
+    where statistics_version = 2
+    order by area.code`.execute(service.database.writer)
+  return rows.map(({ code }) => code)
+}
+
+async function countClaims(): Promise<number> {
+  const { rows } = await sql`select from area_claim`.execute(service.database.writer)
+  return rows.length
+}
+
+const wake = (app: App) => app.jobs.wake('compute-areas')
+
+/** Has a process compute until a release has all results. */
+async function compute(app: App, release: string, codes: readonly string[] = CODES): Promise<void> {
+  wake(app)
+  await vi.waitFor(async () => expect(await listComputed(release)).toEqual(codes), PATIENCE)
+}
+
+/** The answers for all areas, to the byte. */
+async function askForAreas(app: App): Promise<string[]> {
+  const answers = await Promise.all(
+    CODES.map((code) =>
+      call(app, 'POST /advisory/fertilizer', {
+        by: service.person,
+        headers: { prefer: 'history=none' },
+        payload: { admin: { country_code: 'eth', code } },
+      }),
+    ),
+  )
+  return answers.map(({ status, headers, text }) => `${status} ${headers['advisory-release']} ${text}`)
+}
+
+/** The answers of a process that may read no tiles: it computes nothing. */
+async function askWithoutTiles(app: App): Promise<string[]> {
+  const { writer } = service.database
+  await sql`alter table raster_tile rename to hidden_tile`.execute(writer)
+  return askForAreas(app).finally(() => sql`alter table hidden_tile rename to raster_tile`.execute(writer))
+}
+
+/** The answers of a process that has computed nothing beforehand. */
+async function askAnew(): Promise<string[]> {
+  await sql`delete from area_result`.execute(service.database.writer)
+  return askForAreas((await startProcess()).app)
+}
+
+/** Has something happen in the midst of the first computation of areas. */
+function interrupt(app: App, work: () => unknown): void {
+  const { next } = app.slices
+  let isDone = false
+  const spy = vi.spyOn(app.slices, 'next').mockImplementation(async (clientKey, signal) => {
+    if (clientKey.caller === 'areas' && !isDone) {
+      isDone = true
+      await work()
+    }
+    return next(clientKey, signal)
+  })
+  onTestFinished(() => spy.mockRestore())
+}

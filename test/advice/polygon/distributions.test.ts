@@ -30,32 +30,6 @@ function release(): ReleaseSource {
   return releaseOn(GRID, [layer], [pixels], { product: 'yield' })
 }
 
-/** How much of the first so many pixels each way has which value, by value. */
-function areasByValue(side: number): Map<number, number> {
-  const areas = new Map<number, number>()
-  for (let row = 0; row < side; row++) {
-    const [north, south] = [12 - row * PIXEL, 12 - (row + 1) * PIXEL]
-    const [pixel = []] = rectangle(37, south, 37 + PIXEL, north).coordinates
-    const area = ellipsoidArea(pixel)
-    for (let column = 0; column < side; column++) {
-      const value = pixelAt(column, row) * 0.5 + 10
-      areas.set(value, (areas.get(value) ?? 0) + area)
-    }
-  }
-  return areas
-}
-
-function quantileOf(areas: Map<number, number>, part: number): number {
-  const sorted = [...areas].sort(([a], [b]) => a - b)
-  const total = sorted.reduce((sum, [, area]) => sum + area, 0)
-  let upTo = 0
-  for (const [value, area] of sorted) {
-    upTo += area
-    if (upTo >= part * total) return value
-  }
-  throw new Error('there are no values')
-}
-
 const PARTS = [0.1, 0.5, 0.9]
 
 describe('how values are distributed', () => {
@@ -138,3 +112,29 @@ describe('how values are distributed', () => {
     expect(item.body.answer.yield_data).toEqual(body.yield_data)
   })
 })
+
+/** How much of the first so many pixels each way has which value, by value. */
+function areasByValue(side: number): Map<number, number> {
+  const areas = new Map<number, number>()
+  for (let row = 0; row < side; row++) {
+    const [north, south] = [12 - row * PIXEL, 12 - (row + 1) * PIXEL]
+    const [pixel = []] = rectangle(37, south, 37 + PIXEL, north).coordinates
+    const area = ellipsoidArea(pixel)
+    for (let column = 0; column < side; column++) {
+      const value = pixelAt(column, row) * 0.5 + 10
+      areas.set(value, (areas.get(value) ?? 0) + area)
+    }
+  }
+  return areas
+}
+
+function quantileOf(areas: Map<number, number>, part: number): number {
+  const sorted = [...areas].sort(([a], [b]) => a - b)
+  const total = sorted.reduce((sum, [, area]) => sum + area, 0)
+  let upTo = 0
+  for (const [value, area] of sorted) {
+    upTo += area
+    if (upTo >= part * total) return value
+  }
+  throw new Error('there are no values')
+}

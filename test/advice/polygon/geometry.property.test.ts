@@ -16,10 +16,67 @@ import { FAULTS, FAULTS_AT_SEVERAL_PLACES, meetingPolygons, mirrored } from './v
 
 const opened = openDatabase('empty')
 
+const VALID = 'valid'
+
+test('of 2,000 polygons those are taken that PostGIS finds valid, with its points', async () => {
+  const random = randomNumbers(1)
+  for (let run = 0; run < 2; run++) {
+    const polygons = Array.from({ length: 1000 }, () => readable(meetingPolygons(random))).flat()
+    const valid = await expectFaultsOfPostgis(polygons)
+    expect(valid.length).toBeGreaterThan(50)
+    await expectPointsOfPostgis(valid)
+  }
+})
+
+test('fields of all kinds are taken that PostGIS finds valid, with its points', async () => {
+  const random = randomNumbers(8)
+  const range = { within: [33, 3, 48, 15] as [number, number, number, number], smallest: 0.01, largest: 1e7 }
+  const options = { ...range, origin: [33, 15] as [number, number], pixel: 1 / 120 }
+  const fields = Array.from({ length: 1000 }, (_, index) =>
+    readable(randomPolygons(random, index, options)),
+  ).flat()
+  const valid = await expectFaultsOfPostgis(fields)
+  expect(valid.length).toBeGreaterThan(600)
+  await expectPointsOfPostgis(valid)
+})
+
+test.each(Object.entries(FAULTS))('the sentence on %s is that of PostGIS', async (name, fault) => {
+  const polygons = mirrored(fault).map(ringsOf)
+  for (const [index, { said, at }] of (await saidByPostgis(polygons)).entries()) {
+    const ours = await saidOf(polygons[index] as Rings[])
+    if (said === VALID) expect(ours).toBe(VALID)
+    else if (FAULTS_AT_SEVERAL_PLACES.has(name)) expect(ours).toContain(said)
+    else expect(ours).toBe(`${said}, ${at}`)
+  }
+})
+
+test('shapes of nearly 10,000 vertices have the points of PostGIS', async () => {
+  await expectPointsOfPostgis(Object.values(HOSTILE_SHAPES).map((shape) => ringsOf(shape())))
+})
+
 /** It would take half a minute for what takes a server two seconds. */
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
-const VALID = 'valid'
+test.skipIf(EMBEDDED).each(Object.entries(HOSTILE_SHAPES))(
+  'what takes PostGIS long is valid: %s',
+  async (_, make) => {
+    expect(await expectFaultsOfPostgis([ringsOf(make())])).toHaveLength(1)
+  },
+)
+
+test.skipIf(!hasSharedBoundaries)(
+  'of real boundaries those are taken that PostGIS finds valid, with its points',
+  async () => {
+    for (const name of readdirSync(SHARED_BOUNDARIES).filter((file) => file.endsWith('json'))) {
+      const { features } = JSON.parse(readFileSync(join(SHARED_BOUNDARIES, name), 'utf8'))
+      const areas = features.flatMap(({ geometry }: { geometry: { type: string; coordinates: never } }) =>
+        readable(geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates),
+      )
+      expect(areas.length).toBeGreaterThan(0)
+      await expectPointsOfPostgis(await expectFaultsOfPostgis(areas))
+    }
+  },
+)
 
 /** What PostGIS calls what is wrong, and how the service says it. */
 const SENTENCES: Record<string, string> = {
@@ -82,60 +139,3 @@ async function expectFaultsOfPostgis(all: Rings[][]): Promise<Rings[][]> {
   }
   return all.filter((_, index) => expected[index])
 }
-
-test('of 2,000 polygons those are taken that PostGIS finds valid, with its points', async () => {
-  const random = randomNumbers(1)
-  for (let run = 0; run < 2; run++) {
-    const polygons = Array.from({ length: 1000 }, () => readable(meetingPolygons(random))).flat()
-    const valid = await expectFaultsOfPostgis(polygons)
-    expect(valid.length).toBeGreaterThan(50)
-    await expectPointsOfPostgis(valid)
-  }
-})
-
-test('fields of all kinds are taken that PostGIS finds valid, with its points', async () => {
-  const random = randomNumbers(8)
-  const range = { within: [33, 3, 48, 15] as [number, number, number, number], smallest: 0.01, largest: 1e7 }
-  const options = { ...range, origin: [33, 15] as [number, number], pixel: 1 / 120 }
-  const fields = Array.from({ length: 1000 }, (_, index) =>
-    readable(randomPolygons(random, index, options)),
-  ).flat()
-  const valid = await expectFaultsOfPostgis(fields)
-  expect(valid.length).toBeGreaterThan(600)
-  await expectPointsOfPostgis(valid)
-})
-
-test.each(Object.entries(FAULTS))('the sentence on %s is that of PostGIS', async (name, fault) => {
-  const polygons = mirrored(fault).map(ringsOf)
-  for (const [index, { said, at }] of (await saidByPostgis(polygons)).entries()) {
-    const ours = await saidOf(polygons[index] as Rings[])
-    if (said === VALID) expect(ours).toBe(VALID)
-    else if (FAULTS_AT_SEVERAL_PLACES.has(name)) expect(ours).toContain(said)
-    else expect(ours).toBe(`${said}, ${at}`)
-  }
-})
-
-test('shapes of nearly 10,000 vertices have the points of PostGIS', async () => {
-  await expectPointsOfPostgis(Object.values(HOSTILE_SHAPES).map((shape) => ringsOf(shape())))
-})
-
-test.skipIf(EMBEDDED).each(Object.entries(HOSTILE_SHAPES))(
-  'what takes PostGIS long is valid: %s',
-  async (_, make) => {
-    expect(await expectFaultsOfPostgis([ringsOf(make())])).toHaveLength(1)
-  },
-)
-
-test.skipIf(!hasSharedBoundaries)(
-  'of real boundaries those are taken that PostGIS finds valid, with its points',
-  async () => {
-    for (const name of readdirSync(SHARED_BOUNDARIES).filter((file) => file.endsWith('json'))) {
-      const { features } = JSON.parse(readFileSync(join(SHARED_BOUNDARIES, name), 'utf8'))
-      const areas = features.flatMap(({ geometry }: { geometry: { type: string; coordinates: never } }) =>
-        readable(geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates),
-      )
-      expect(areas.length).toBeGreaterThan(0)
-      await expectPointsOfPostgis(await expectFaultsOfPostgis(areas))
-    }
-  },
-)

@@ -5,6 +5,20 @@ import { createRegions } from '#src/advice/polygon/weighing.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { rectangle } from '#test/setup/square.ts'
 
+test('weights of the fields that were used last are in memory, and of no more than fit', async () => {
+  expect([await weigh(fieldOf(0)), await weigh(fieldOf(0))]).toEqual([true, false])
+  for (let index = 1; index < 45_000; index++) await weigh(fieldOf(index))
+  expect(await weigh(fieldOf(44_999))).toBe(false)
+  expect(await weigh(fieldOf(10_000))).toBe(false)
+  expect(await weigh(fieldOf(1))).toBe(true)
+})
+
+test('those of a border of more than 100,000 pixels are not kept', async () => {
+  const strips = Array.from({ length: 20 }, (_, at) => boxOf(34.001 + at / 2, 4, 34.301 + at / 2, 14))
+  expect([await weigh(strips), await weigh(strips)]).toEqual([true, true])
+  expect([await weigh(strips.slice(0, 5)), await weigh(strips.slice(0, 5))]).toEqual([true, false])
+})
+
 /** Pixels of about 300 m. */
 const COVERAGE = {
   ...{ srid: 4326, geographic: true, originX: 33, originY: 15, pixelWidth: 1 / 360, pixelHeight: -1 / 360 },
@@ -34,17 +48,3 @@ function fieldOf(index: number): Rings[] {
   const [west, south] = [35 + (index % 1000) / 300, 5 + Math.floor(index / 1000) / 300]
   return [boxOf(west, south, west + 0.0009, south + 0.0009)]
 }
-
-test('weights of the fields that were used last are in memory, and of no more than fit', async () => {
-  expect([await weigh(fieldOf(0)), await weigh(fieldOf(0))]).toEqual([true, false])
-  for (let index = 1; index < 45_000; index++) await weigh(fieldOf(index))
-  expect(await weigh(fieldOf(44_999))).toBe(false)
-  expect(await weigh(fieldOf(10_000))).toBe(false)
-  expect(await weigh(fieldOf(1))).toBe(true)
-})
-
-test('those of a border of more than 100,000 pixels are not kept', async () => {
-  const strips = Array.from({ length: 20 }, (_, at) => boxOf(34.001 + at / 2, 4, 34.301 + at / 2, 14))
-  expect([await weigh(strips), await weigh(strips)]).toEqual([true, true])
-  expect([await weigh(strips.slice(0, 5)), await weigh(strips.slice(0, 5))]).toEqual([true, false])
-})

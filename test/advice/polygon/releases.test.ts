@@ -10,14 +10,6 @@ const service = openService({
   settings: { RELEASE_MAX_AGE_MS: '60000' },
 })
 
-async function ask(): Promise<unknown> {
-  const { status, headers, body } = await askWithin(service.app, service.person, 'fertilizer', {
-    geometry: FIELD_IN_PIXEL,
-  })
-  const [entry] = body.fertilizer_data ?? []
-  return { status, release: headers['advisory-release'], rate: entry?.rate_kg_ha, code: body.code }
-}
-
 test('what has taken the place of a deleted release answers, also where the process knows nothing of it', async () => {
   const { database } = service
   await loadRelease(database, onePixelRelease({ Urea: 1 }))
@@ -31,3 +23,11 @@ test('what has taken the place of a deleted release answers, also where the proc
   await operatorOf(database).remove(second as string, true)
   expect(await ask()).toEqual({ status: 404, release: undefined, rate: undefined, code: 'NO_RELEASE' })
 })
+
+async function ask(): Promise<unknown> {
+  const { status, headers, body } = await askWithin(service.app, service.person, 'fertilizer', {
+    geometry: FIELD_IN_PIXEL,
+  })
+  const [entry] = body.fertilizer_data ?? []
+  return { status, release: headers['advisory-release'], rate: entry?.rate_kg_ha, code: body.code }
+}

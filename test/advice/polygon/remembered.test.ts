@@ -55,17 +55,6 @@ const REGIONS = {
 
 const DISTRIBUTION = { quantiles: [0.1, 0.5], histogram: 3 }
 
-async function ask(app: App, product: string, payload: object, forecast_period: string) {
-  const asked = { ...payload, country_code: 'eth', crop: 'wheat', forecast_period }
-  const { status, body } = await askWithin(app, service.person, product, asked)
-  const { history_id: _, ...answer } = body
-  expect(status).toBe(200)
-  return answer
-}
-
-const others = <Result>(work: (app: App) => Promise<Result>) =>
-  withOtherService(service, { RELEASE_MAX_AGE_MS: '0' }, work)
-
 const MONTHS = ['July 2026', 'August 2026']
 
 test.each([
@@ -157,3 +146,14 @@ test('an invalid polygon is refused each time', async () => {
     expect(body.code).toBe('INVALID_GEOMETRY')
   }
 })
+
+async function ask(app: App, product: string, payload: object, forecast_period: string) {
+  const asked = { ...payload, country_code: 'eth', crop: 'wheat', forecast_period }
+  const { status, body } = await askWithin(app, service.person, product, asked)
+  const { history_id: _, ...answer } = body
+  expect(status).toBe(200)
+  return answer
+}
+
+const others = <Result>(work: (app: App) => Promise<Result>) =>
+  withOtherService(service, { RELEASE_MAX_AGE_MS: '0' }, work)

@@ -66,16 +66,6 @@ const askAboutMany = ({ app, person }: TestAppWithPerson, features: object[], by
 
 const codesIn = (body: string) => linesOf(body).map(({ code }) => code)
 
-const untilRunning = (on: TestAppWithPerson, count: number, statement?: string) =>
-  vi.waitUntil(async () => (await statementsRunning(on, statement)) === count, PATIENCE)
-
-/** The answer for many polygons as soon as it begins. */
-async function answerTo(features: object[]): Promise<IncomingMessage> {
-  const headers = { 'content-type': 'application/json', accept: NDJSON }
-  const sent = { by: service.person, headers, payload: JSON.stringify(collectionOf(features)) }
-  return (await beginAnswer(service.app, 'POST /advisory/yield/polygons', sent)).response
-}
-
 test.each<[string, () => Promise<unknown[]>]>([
   [
     'polygons of a caller',
@@ -204,6 +194,13 @@ test('a request whose client goes away lets go of the database before its time i
   // The level of what is no failure.
   expect(JSON.parse(line)).toMatchObject({ level: 30, msg })
 })
+
+/** The answer for many polygons as soon as it begins. */
+async function answerTo(features: object[]): Promise<IncomingMessage> {
+  const headers = { 'content-type': 'application/json', accept: NDJSON }
+  const sent = { by: service.person, headers, payload: JSON.stringify(collectionOf(features)) }
+  return (await beginAnswer(service.app, 'POST /advisory/yield/polygons', sent)).response
+}
 
 describe('the answer for many polygons', () => {
   test('begins with what is known while the rest is computed, and is cut where that fails', async () => {
@@ -366,3 +363,6 @@ describe('many polygons whose tiles cannot be read', () => {
     await expect(withoutTiles(() => askForDataValues(FIELDS))).rejects.toThrow('response destroyed')
   })
 })
+
+const untilRunning = (on: TestAppWithPerson, count: number, statement?: string) =>
+  vi.waitUntil(async () => (await statementsRunning(on, statement)) === count, PATIENCE)

@@ -31,6 +31,29 @@ beforeAll(async () => {
   coverages = await listCoverages(service.database.reader, id)
 })
 
+const POLYGONS = runsOf(24)
+
+describe.each(GRIDS)('weights on a grid: $name', (target) => {
+  test('random polygons come to what cutting out each pixel does, to a millionth', async () => {
+    const coverage = coverages.find(({ originX }) => originX === target.grid.originX) as ZonalCoverage
+    const random = randomNumbers(20_260_700 + target.grid.width)
+    const { grid } = target
+    const options: ShapeOptions = {
+      ...(RANGES[target.name] as Pick<ShapeOptions, 'within' | 'largest'>),
+      smallest: 0.05,
+      origin: [grid.originX, grid.originY],
+      pixel: target.geographic ? grid.pixelWidth : 0.03,
+    }
+    const off: unknown[] = []
+    for (let index = 0; index < POLYGONS; index++) {
+      const polygons = randomPolygons(random, index, options)
+      const difference = await worstDifference(polygons, target, coverage)
+      if (!(difference < 1e-6)) off.push({ index, difference, polygons: JSON.stringify(polygons) })
+    }
+    expect(off).toEqual([])
+  }, 600_000)
+})
+
 const QUANTILES = [0, 0.1, 0.5, 0.9, 1]
 
 function zonal(polygons: Polygons, of: ZonalCoverage[]): Promise<ZonalStatistics> {
@@ -111,26 +134,3 @@ async function worstDifference(
   }
   return Math.max(...differences)
 }
-
-const POLYGONS = runsOf(24)
-
-describe.each(GRIDS)('weights on a grid: $name', (target) => {
-  test('random polygons come to what cutting out each pixel does, to a millionth', async () => {
-    const coverage = coverages.find(({ originX }) => originX === target.grid.originX) as ZonalCoverage
-    const random = randomNumbers(20_260_700 + target.grid.width)
-    const { grid } = target
-    const options: ShapeOptions = {
-      ...(RANGES[target.name] as Pick<ShapeOptions, 'within' | 'largest'>),
-      smallest: 0.05,
-      origin: [grid.originX, grid.originY],
-      pixel: target.geographic ? grid.pixelWidth : 0.03,
-    }
-    const off: unknown[] = []
-    for (let index = 0; index < POLYGONS; index++) {
-      const polygons = randomPolygons(random, index, options)
-      const difference = await worstDifference(polygons, target, coverage)
-      if (!(difference < 1e-6)) off.push({ index, difference, polygons: JSON.stringify(polygons) })
-    }
-    expect(off).toEqual([])
-  }, 600_000)
-})

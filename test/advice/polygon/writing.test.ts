@@ -13,15 +13,6 @@ const SHAPES: [name: string, polygons: Rings[]][] = [
   ['the most vertices', [[ring(10_000, 38)]]],
 ]
 
-/** Pauses that were asked for. */
-function counter() {
-  let pauses = 0
-  const pause = async () => {
-    pauses++
-  }
-  return { pause, count: () => pauses }
-}
-
 describe.each(SHAPES)('%s', (_, polygons) => {
   const vertices = polygons.flat().reduce((sum, { length }) => sum + length / 2, 0)
 
@@ -47,3 +38,12 @@ describe.each(SHAPES)('%s', (_, polygons) => {
 
 const listPositions = (one: Float64Array) =>
   Array.from({ length: one.length / 2 }, (_, at) => [one[2 * at], one[2 * at + 1]])
+
+/** Pauses that were asked for. */
+function counter() {
+  let pauses = 0
+  const pause = async () => {
+    pauses++
+  }
+  return { pause, count: () => pauses }
+}

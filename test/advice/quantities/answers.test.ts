@@ -35,33 +35,6 @@ interface Entry {
   quantity?: Record<string, unknown>
 }
 
-const cents = (value: number) => Math.round(value * 100) / 100
-const grams = (value: number) => Math.round(value * 1000) / 1000
-
-/** What an entry comes to on some hectares, in numbers that are small enough for doubles. */
-function expectedOf({ fertilizer_type, rate_kg_ha }: Entry, hectares = 2.5) {
-  const kg = grams(rate_kg_ha * hectares)
-  const bags = Math.ceil(kg / 50)
-  const [n, p2o5] = fertilizer_type === 'Urea' ? [46, 0] : [18, 46]
-  const nutrients_kg = { N: grams((kg * n) / 100), P2O5: grams((kg * p2o5) / 100), K2O: 0, S: 0 }
-  return fertilizer_type === 'Urea'
-    ? { kg, bags, bag_kg: 50, rest_kg: grams(bags * 50 - kg), cost: bags * 2250, nutrients_kg }
-    : { kg, cost: cents(kg * 52.5), nutrients_kg }
-}
-
-const post = (path: string, payload: Sent['payload'], headers = {}) =>
-  service.post(`/advisory/${path}`, { by: service.person, payload, headers })
-
-const rowsIn = (text: string): Record<string, string>[] => parse(text, { columns: true })
-
-/** The entries of a plain answer, and the same with what they come to. */
-async function plainAndWith() {
-  const plain = await postPoint(service.app, 'fertilizer', { body: FIELD })
-  const found = await postPoint(service.app, 'fertilizer', { body: { ...FIELD, ...WANTED } })
-  expect([plain.status, found.status]).toEqual([200, 200])
-  return { plain: plain.body, found: found.body }
-}
-
 describe('a point', () => {
   test('has what each entry comes to, and changes nothing that was there', async () => {
     const { plain, found } = await plainAndWith()
@@ -263,3 +236,31 @@ test('what cannot be computed is refused with its field, as refused.txt has it',
   )
   await expect(told).toMatchFileSnapshot('refused.txt')
 })
+
+const cents = (value: number) => Math.round(value * 100) / 100
+
+const grams = (value: number) => Math.round(value * 1000) / 1000
+
+/** What an entry comes to on some hectares, in numbers that are small enough for doubles. */
+function expectedOf({ fertilizer_type, rate_kg_ha }: Entry, hectares = 2.5) {
+  const kg = grams(rate_kg_ha * hectares)
+  const bags = Math.ceil(kg / 50)
+  const [n, p2o5] = fertilizer_type === 'Urea' ? [46, 0] : [18, 46]
+  const nutrients_kg = { N: grams((kg * n) / 100), P2O5: grams((kg * p2o5) / 100), K2O: 0, S: 0 }
+  return fertilizer_type === 'Urea'
+    ? { kg, bags, bag_kg: 50, rest_kg: grams(bags * 50 - kg), cost: bags * 2250, nutrients_kg }
+    : { kg, cost: cents(kg * 52.5), nutrients_kg }
+}
+
+const post = (path: string, payload: Sent['payload'], headers = {}) =>
+  service.post(`/advisory/${path}`, { by: service.person, payload, headers })
+
+const rowsIn = (text: string): Record<string, string>[] => parse(text, { columns: true })
+
+/** The entries of a plain answer, and the same with what they come to. */
+async function plainAndWith() {
+  const plain = await postPoint(service.app, 'fertilizer', { body: FIELD })
+  const found = await postPoint(service.app, 'fertilizer', { body: { ...FIELD, ...WANTED } })
+  expect([plain.status, found.status]).toEqual([200, 200])
+  return { plain: plain.body, found: found.body }
+}

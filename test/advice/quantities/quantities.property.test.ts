@@ -5,30 +5,8 @@ import { computeQuantities, costOfShare, largestShare } from '#src/advice/quanti
 import { readPlan } from '#src/advice/quantities/plan.ts'
 import { compare, type Decimal, quotient, times, toDecimal, toNumber } from '#src/lib/decimal.ts'
 
-type Purchase = Parameters<typeof costOfShare>[0][number]
-
 /** An exact rational, as a fraction of whole numbers: the oracle. */
 type Rational = readonly [top: bigint, bottom: bigint]
-
-/** Read digit by digit from the text of a number, and not as the code reads it. */
-function rational(value: number): Rational {
-  const [, sign, digits = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)\.?(\d*)e([+-]\d+)$/.exec(value.toExponential()) ?? []
-  const shift = Number(exponent) - fraction.length
-  const whole = BigInt(digits + fraction) * (sign === '-' ? -1n : 1n)
-  return shift >= 0 ? [whole * 10n ** BigInt(shift), 1n] : [whole, 10n ** BigInt(-shift)]
-}
-const add = ([a, b]: Rational, [c, d]: Rational): Rational => [a * d + c * b, b * d]
-const multiply = ([a, b]: Rational, [c, d]: Rational): Rational => [a * c, b * d]
-const divide = ([a, b]: Rational, [c, d]: Rational): Rational => [a * d, b * c]
-const isAtMost = ([a, b]: Rational, [c, d]: Rational) => a * d <= c * b
-const ceiling = ([a, b]: Rational): Rational => [(a + b - 1n) / b, 1n]
-
-/** What a number that is at least 0 is rounded to. */
-function roundedTo([top, bottom]: Rational, decimals: number): number {
-  const scaled = (2n * top * 10n ** BigInt(decimals) + bottom) / (2n * bottom)
-  return Number(`${scaled}e-${decimals}`)
-}
 
 const decimals = (most: number, places: number) =>
   fc.integer({ min: 0, max: most * 10 ** places }).map((digits) => Number(`${digits}e-${places}`))
@@ -117,6 +95,8 @@ describe('quantities are those of exact fractions, rounded once', () => {
   })
 })
 
+type Purchase = Parameters<typeof costOfShare>[0][number]
+
 describe('the share of a budget', () => {
   const purchase = fc
     .record({ kilograms: decimals(300, 1), bag: fc.option(positive(60, 1)), price: decimals(500, 1) })
@@ -159,3 +139,28 @@ test('an area that is longer than any is refused before it is read', () => {
   expect(readPlan({ area: `${' '.repeat(100)}2.5 ha` })?.area).toMatchObject({ unit: 'ha' })
   expect(() => readPlan({ area: `${'1'.repeat(3999)}!` })).toThrow('area must be at most 150 characters long')
 })
+
+/** Read digit by digit from the text of a number, and not as the code reads it. */
+function rational(value: number): Rational {
+  const [, sign, digits = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)\.?(\d*)e([+-]\d+)$/.exec(value.toExponential()) ?? []
+  const shift = Number(exponent) - fraction.length
+  const whole = BigInt(digits + fraction) * (sign === '-' ? -1n : 1n)
+  return shift >= 0 ? [whole * 10n ** BigInt(shift), 1n] : [whole, 10n ** BigInt(-shift)]
+}
+
+const add = ([a, b]: Rational, [c, d]: Rational): Rational => [a * d + c * b, b * d]
+
+const multiply = ([a, b]: Rational, [c, d]: Rational): Rational => [a * c, b * d]
+
+const divide = ([a, b]: Rational, [c, d]: Rational): Rational => [a * d, b * c]
+
+const isAtMost = ([a, b]: Rational, [c, d]: Rational) => a * d <= c * b
+
+const ceiling = ([a, b]: Rational): Rational => [(a + b - 1n) / b, 1n]
+
+/** What a number that is at least 0 is rounded to. */
+function roundedTo([top, bottom]: Rational, decimals: number): number {
+  const scaled = (2n * top * 10n ** BigInt(decimals) + bottom) / (2n * bottom)
+  return Number(`${scaled}e-${decimals}`)
+}

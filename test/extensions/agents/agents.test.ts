@@ -14,26 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all(Object.values(agents).map((agent) => agent.close())))
 
-const use = (tool: string, input?: object) => (agents[2026] as Agent).call(tool, input)
-
-const asked = async (request: string, payload?: object) =>
-  (await service.ask(request, { by: service.person, payload })).body
-
 const BYTES_OF_LIST = 7_200
-const BYTES_OF_ANSWER = 2000
-
-const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
-
-/** What a tool answered, and all that holds for every answer. */
-function dataOf({ text, content, isError }: ToolAnswer): Record<string, unknown> {
-  expect(isError, text).toBe(false)
-  expect(JSON.parse(text)).toEqual(content)
-  expect(Buffer.byteLength(text)).toBeLessThan(BYTES_OF_ANSWER)
-  expect(content).toHaveProperty('sources')
-  return content
-}
-
-const DEMO_SOURCE = 'Synthetic demonstration values made by a formula. They are not advice.'
 
 describe.each(Object.keys(ERAS))('a client of %s', (era) => {
   test('is told of seven tools, in less than 7.2 kB', async () => {
@@ -68,6 +49,8 @@ interface YieldEntry {
   range?: { low: number; high: number }
   scenario_of?: string
 }
+
+const DEMO_SOURCE = 'Synthetic demonstration values made by a formula. They are not advice.'
 
 describe('advise_point', () => {
   test('says what the endpoint says, with the country and the crop of the place', async () => {
@@ -435,3 +418,21 @@ test('calls count as any requests: of the network, or with a key of its user', a
   expect(await left({ authorization })).toBe(998)
   expect(await left({ authorization: 'Bearer agro_nobody' })).toBe(second - 1)
 })
+
+const use = (tool: string, input?: object) => (agents[2026] as Agent).call(tool, input)
+
+const asked = async (request: string, payload?: object) =>
+  (await service.ask(request, { by: service.person, payload })).body
+
+const BYTES_OF_ANSWER = 2000
+
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+
+/** What a tool answered, and all that holds for every answer. */
+function dataOf({ text, content, isError }: ToolAnswer): Record<string, unknown> {
+  expect(isError, text).toBe(false)
+  expect(JSON.parse(text)).toEqual(content)
+  expect(Buffer.byteLength(text)).toBeLessThan(BYTES_OF_ANSWER)
+  expect(content).toHaveProperty('sources')
+  return content
+}

@@ -13,23 +13,6 @@ import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 
 const service = openService()
 
-const get = (query = '', headers = {}) => service.get(`/changes${query}`, { headers })
-
-async function changes(query = ''): Promise<ChangeFeed> {
-  const { status, body } = await get(query)
-  expect(status).toBe(200)
-  return body
-}
-
-async function newest(): Promise<ChangeEntry> {
-  return (await changes('?limit=1000')).items.at(-1) as ChangeEntry
-}
-
-/** Of a month that nothing of the demo is for. */
-const releaseOf = (rate: number) => onePixelRelease({ Urea: rate }, { forecastPeriod: '2026-09-01' })
-
-const publish = (rate: number) => loadRelease(service.database, releaseOf(rate), { publish: true })
-
 test('each way of changing what is answered has its entry, the newest last, and no other has one', async () => {
   const { writer } = service.database
   const { next_since } = await changes('?limit=1000')
@@ -133,3 +116,20 @@ testOnServer('an entry shows when all with smaller ids do: those who note wait f
   const { items } = await changes(`?since=${next_since}`)
   expect(items.map(({ level }) => level)).toEqual([1, 2])
 })
+
+const get = (query = '', headers = {}) => service.get(`/changes${query}`, { headers })
+
+async function changes(query = ''): Promise<ChangeFeed> {
+  const { status, body } = await get(query)
+  expect(status).toBe(200)
+  return body
+}
+
+async function newest(): Promise<ChangeEntry> {
+  return (await changes('?limit=1000')).items.at(-1) as ChangeEntry
+}
+
+/** Of a month that nothing of the demo is for. */
+const releaseOf = (rate: number) => onePixelRelease({ Urea: rate }, { forecastPeriod: '2026-09-01' })
+
+const publish = (rate: number) => loadRelease(service.database, releaseOf(rate), { publish: true })

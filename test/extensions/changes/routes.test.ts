@@ -53,16 +53,6 @@ beforeAll(async () => {
   await load(after)
 })
 
-const compare = (path: string, sent?: Sent) =>
-  service.get(`/releases/${path}`, { by: service.person, ...sent })
-
-async function rateIn(code: string) {
-  const payload = { admin: { country_code: 'eth', code } }
-  const { body } = await service.post('/advisory/fertilizer', { by: service.person, payload })
-  const [{ rate_kg_ha, covered_percent }] = body.fertilizer_data
-  return [rate_kg_ha, covered_percent]
-}
-
 describe('GET /releases/{a}/diff/{b}', () => {
   test('says what the second release changes from the first, in each area, with the means that advice for it has', async () => {
     const { status, body } = await compare(`${FIRST}/diff/${SECOND}`)
@@ -171,3 +161,13 @@ describe('GET /releases/{a}/diff/{b}', () => {
     expect(await compare(path)).toMatchObject({ status: 400, body: { error } })
   })
 })
+
+const compare = (path: string, sent?: Sent) =>
+  service.get(`/releases/${path}`, { by: service.person, ...sent })
+
+async function rateIn(code: string) {
+  const payload = { admin: { country_code: 'eth', code } }
+  const { body } = await service.post('/advisory/fertilizer', { by: service.person, payload })
+  const [{ rate_kg_ha, covered_percent }] = body.fertilizer_data
+  return [rate_kg_ha, covered_percent]
+}

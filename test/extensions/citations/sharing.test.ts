@@ -23,18 +23,6 @@ type Options = { by?: Person; payload?: object; accept?: string }
 const ask = (request: string, { accept, ...sent }: Options = {}) =>
   service.ask(request, { ...sent, headers: { host: 'agro.example', ...(accept && { accept }) } })
 
-/** Asks, and shares what was answered. */
-async function shared(
-  by: Person,
-  url = '/advisory/fertilizer/point',
-  request: object = { ...PIXEL_CENTRE, name: "Abebe's field" },
-) {
-  const { body } = await ask(`POST ${url}`, { by, payload: request })
-  const share = await ask(`POST /history/${body.history_id}/share`, { by })
-  expect(share.status, share.text).toBe(200)
-  return { id: body.history_id as string, share: share.body, headers: share.headers }
-}
-
 describe('what is shared', () => {
   test('has an address that its owner gets as often as it is asked for, and others never', async () => {
     const { person } = service
@@ -246,3 +234,15 @@ test('an account has so many shares, and what is shared stays so', async () => {
   const repeat = inTransaction(service.database.writer, (trx) => insertShare(trx, userId, id, 'B'.repeat(24)))
   expect(await repeat).toMatchObject({ token: share.id })
 })
+
+/** Asks, and shares what was answered. */
+async function shared(
+  by: Person,
+  url = '/advisory/fertilizer/point',
+  request: object = { ...PIXEL_CENTRE, name: "Abebe's field" },
+) {
+  const { body } = await ask(`POST ${url}`, { by, payload: request })
+  const share = await ask(`POST /history/${body.history_id}/share`, { by })
+  expect(share.status, share.text).toBe(200)
+  return { id: body.history_id as string, share: share.body, headers: share.headers }
+}

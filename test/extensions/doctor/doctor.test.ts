@@ -27,20 +27,6 @@ const CHECKS = Object.keys(
 
 const testDatabase = ownDatabase('demo', { JWT_SECRET: 'q8Zr1xVwKc5tYb0NfLhS3uPdJgA7mEoT' })
 
-const examined = (settings?: Record<string, string>) => examine(testDatabase, settings)
-
-/** What some checks say with some settings. Why something cannot be reached is said by this machine, and left out. */
-async function told(settings: Record<string, string>, checks: string[]): Promise<string> {
-  const { code, findings } = await examined(settings)
-  const lines = findings
-    .filter(({ group, check }) => checks.includes(group) || checks.includes(`${group} ${check}`))
-    .map(({ group, check, level, sentence, advice }) => {
-      const said = sentence.replace(/(cannot be \w+[^:]*|up to date): .*/, '$1: ...')
-      return `  ${group} ${check}, ${level}: ${said}${advice ? `\n    > ${advice}` : ''}\n`
-    })
-  return `  exit code ${code}\n${lines.join('').replaceAll(/20\d\d-\d\d-\d\d \d\d:\d\d/g, 'THEN')}`
-}
-
 describe('the doctor', () => {
   let client: pg.Client
   let other: pg.Client
@@ -325,3 +311,17 @@ test('the document names each check of the doctor in the row of its group', asyn
   )
   expect(rows.sort()).toEqual([...CHECKS, 'versions.service', 'database.open'].sort())
 })
+
+const examined = (settings?: Record<string, string>) => examine(testDatabase, settings)
+
+/** What some checks say with some settings. Why something cannot be reached is said by this machine, and left out. */
+async function told(settings: Record<string, string>, checks: string[]): Promise<string> {
+  const { code, findings } = await examined(settings)
+  const lines = findings
+    .filter(({ group, check }) => checks.includes(group) || checks.includes(`${group} ${check}`))
+    .map(({ group, check, level, sentence, advice }) => {
+      const said = sentence.replace(/(cannot be \w+[^:]*|up to date): .*/, '$1: ...')
+      return `  ${group} ${check}, ${level}: ${said}${advice ? `\n    > ${advice}` : ''}\n`
+    })
+  return `  exit code ${code}\n${lines.join('').replaceAll(/20\d\d-\d\d-\d\d \d\d:\d\d/g, 'THEN')}`
+}

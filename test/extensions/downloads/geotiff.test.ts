@@ -51,18 +51,6 @@ afterAll(async () => {
   vi.unstubAllEnvs()
 })
 
-/** Asks again where the file is still being made, as the service says: on a busy machine that takes a while. */
-function askUntilMade(app: App, request: InjectOptions): Promise<LightMyRequestResponse> {
-  const ask = async () => {
-    const answer = await app.inject(request)
-    return answer.statusCode !== 503 && answer
-  }
-  return vi.waitUntil(ask, { ...PATIENCE, interval: 20 }) as Promise<LightMyRequestResponse>
-}
-
-const get = (release: string, headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
-  askUntilMade(service.app, { method, url: `/releases/${release}/layers/1.tif`, headers })
-
 test('a file is made once for all who ask for it at once, and is cloud-optimised', async () => {
   const store = requireStore(service.app.tiles, hasTileFiles ? 'files' : 'postgis')
   const read = vi.spyOn(store, 'windows')
@@ -192,3 +180,15 @@ test('what is not all there is not given out as if it were', async () => {
   const left = (await readdir(downloads)).filter((name) => /^agro-[\da-f]{18}$/.test(name))
   expect(left).toEqual([])
 })
+
+/** Asks again where the file is still being made, as the service says: on a busy machine that takes a while. */
+function askUntilMade(app: App, request: InjectOptions): Promise<LightMyRequestResponse> {
+  const ask = async () => {
+    const answer = await app.inject(request)
+    return answer.statusCode !== 503 && answer
+  }
+  return vi.waitUntil(ask, { ...PATIENCE, interval: 20 }) as Promise<LightMyRequestResponse>
+}
+
+const get = (release: string, headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
+  askUntilMade(service.app, { method, url: `/releases/${release}/layers/1.tif`, headers })

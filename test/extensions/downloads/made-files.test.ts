@@ -8,21 +8,6 @@ import { newFolder } from '#test/setup/folders.ts'
 
 const folder = await newFolder()
 
-const writing = (letter: string, bytes: number) => async () => {
-  const handle = await openNameless(folder)
-  await handle.write(letter.repeat(bytes))
-  return { bytes, checksum: letter, handle }
-}
-
-async function readAll(file: OpenMadeFile): Promise<string> {
-  return Buffer.concat(await file.stream(0, file.bytes - 1).toArray()).toString()
-}
-
-async function read(files: ReturnType<typeof createMadeFiles>, key: string): Promise<string | undefined> {
-  const file = files.open(key)
-  return file && readAll(file)
-}
-
 test('a file is made once for all who ask meanwhile, and has no name at any time', async () => {
   const files = createMadeFiles(1000)
   let made = 0
@@ -116,3 +101,18 @@ test('a folder that is not there is an error each time', async () => {
 test('takes the room that deployments give it: see test/ops/packages.test.ts', () => {
   expect([MOST_ON_DISK, loadConfig({}).DOWNLOAD_CACHE_MB]).toEqual([4, 256])
 })
+
+const writing = (letter: string, bytes: number) => async () => {
+  const handle = await openNameless(folder)
+  await handle.write(letter.repeat(bytes))
+  return { bytes, checksum: letter, handle }
+}
+
+async function readAll(file: OpenMadeFile): Promise<string> {
+  return Buffer.concat(await file.stream(0, file.bytes - 1).toArray()).toString()
+}
+
+async function read(files: ReturnType<typeof createMadeFiles>, key: string): Promise<string | undefined> {
+  const file = files.open(key)
+  return file && readAll(file)
+}

@@ -13,12 +13,6 @@ import { makeAdmin, newPerson } from '#test/setup/people.ts'
 // Runs on a server alone: another connection holds locks, and two services share a database.
 
 const service = openService({ settings: CHANNELS })
-const newSender = (from?: string) => createSender(() => service.app, from)
-
-async function untilWaiting(client: pg.Client): Promise<void> {
-  const waiting = "select from pg_locks where relation = 'message'::regclass and not granted"
-  while ((await client.query(waiting)).rowCount === 0) await timers.setImmediate()
-}
 
 test('a database that does not answer costs three seconds, and the same message is answered afterwards', async () => {
   const send = newSender()
@@ -182,3 +176,10 @@ test('harvests by message count in an area as often as the others, and make no g
   const expected = (5 * normalOf(body) - 22_500 + 4 * (normalOf(body) - 9000) + (normalOf(near) - 2000)) / 10
   expect(bias).toBeCloseTo(expected, 6)
 })
+
+const newSender = (from?: string) => createSender(() => service.app, from)
+
+async function untilWaiting(client: pg.Client): Promise<void> {
+  const waiting = "select from pg_locks where relation = 'message'::regclass and not granted"
+  while ((await client.query(waiting)).rowCount === 0) await timers.setImmediate()
+}

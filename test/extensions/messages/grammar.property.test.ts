@@ -21,12 +21,6 @@ const vocabulary = createVocabulary(
   PRODUCTS.list,
   textsIn().words,
 )
-const parse = (text: string) => parseMessage(text, vocabulary)
-const question = (text: string) => {
-  const parsed = parse(text)
-  if (parsed.kind !== 'question') throw new Error(`${text} is ${parsed.kind}`)
-  return parsed
-}
 
 describe('a message', () => {
   test.each([
@@ -143,3 +137,11 @@ describe('a message', () => {
     )
   })
 })
+
+const parse = (text: string) => parseMessage(text, vocabulary)
+
+const question = (text: string) => {
+  const parsed = parse(text)
+  if (parsed.kind !== 'question') throw new Error(`${text} is ${parsed.kind}`)
+  return parsed
+}

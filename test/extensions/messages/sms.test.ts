@@ -4,14 +4,6 @@ import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 const service = openService({ settings: { ...CHANNELS, MESSAGES_A_DAY: '30' } })
-const newSender = (from?: string) => createSender(() => service.app, from)
-const get = (url: string) => service.get(encodeURI(url))
-
-const segmentsOf = (text: string) => new SegmentedMessage(text, 'auto', false).segmentsCount
-
-/** The numbers with their units, such as `4229 kg/ha`, in their order. */
-const figuresIn = (text: string) =>
-  [...text.matchAll(/(\d+(?:\.\d+)?)(?: \([^)]*\))? (?:kg|t)\/ha/g)].map(([, number]) => Number(number))
 
 describe('a message', () => {
   test('with a crop and a position is answered as the point is, and MORE has all the rest', async () => {
@@ -391,3 +383,13 @@ describe('a gateway that asks again', () => {
     expect(json.text).toBe(form.text)
   })
 })
+
+const newSender = (from?: string) => createSender(() => service.app, from)
+
+const get = (url: string) => service.get(encodeURI(url))
+
+const segmentsOf = (text: string) => new SegmentedMessage(text, 'auto', false).segmentsCount
+
+/** The numbers with their units, such as `4229 kg/ha`, in their order. */
+const figuresIn = (text: string) =>
+  [...text.matchAll(/(\d+(?:\.\d+)?)(?: \([^)]*\))? (?:kg|t)\/ha/g)].map(([, number]) => Number(number))

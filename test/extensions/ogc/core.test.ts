@@ -19,20 +19,6 @@ interface Link {
 
 const service = openService()
 
-const getAt = (url: string, headers = {}) => service.get(url, { headers })
-const get = (path: string, headers = {}) => getAt(`/ogc${path}`, headers)
-
-/** Asks for every link of an answer, and compares the type that it says. */
-async function expectLinksToWork(links: Link[]): Promise<void> {
-  for (const { href, type = '' } of links) {
-    const { pathname, search } = new URL(href)
-    const { status, headers } = await getAt(pathname + search)
-    expect([href, status, headers['content-type']]).toEqual([href, 200, expect.stringContaining(type)])
-  }
-}
-
-const rels = (links: Link[]) => [...new Set(links.map(({ rel }) => rel))].sort()
-
 describe('OGC API Features: Core', () => {
   test('the landing page leads to all else (A.2.2)', async () => {
     const { links, ...landing } = (await get('')).body
@@ -284,3 +270,18 @@ describe.runIf(hasGdal)('GDAL', () => {
     expect(read).toMatch(/yield_kg_ha Normal \((Integer|Real)\) = \d+/)
   })
 })
+
+const getAt = (url: string, headers = {}) => service.get(url, { headers })
+
+const get = (path: string, headers = {}) => getAt(`/ogc${path}`, headers)
+
+/** Asks for every link of an answer, and compares the type that it says. */
+async function expectLinksToWork(links: Link[]): Promise<void> {
+  for (const { href, type = '' } of links) {
+    const { pathname, search } = new URL(href)
+    const { status, headers } = await getAt(pathname + search)
+    expect([href, status, headers['content-type']]).toEqual([href, 200, expect.stringContaining(type)])
+  }
+}
+
+const rels = (links: Link[]) => [...new Set(links.map(({ rel }) => rel))].sort()

@@ -44,17 +44,6 @@ interface Item {
   products: { covered_percent: number; code?: string; reason?: string }[]
 }
 
-const get = (query: string, headers = {}) => service.get(`/coverage${query}`, { headers })
-
-async function items(query: string): Promise<Item[]> {
-  const { status, text, body } = await get(query)
-  expect(status, text).toBe(200)
-  return body.items
-}
-
-const shares = (found: Item[]) =>
-  found.map(({ code, products }) => [code, products[0]?.covered_percent, products[0]?.code])
-
 test('each area has the share of it with values, or the reason why it has none', async () => {
   const found = await items('?country_code=ETH&product=fertilizer')
   expect(shares(found)).toEqual([
@@ -183,3 +172,14 @@ test('what is not there is refused, and what is the same is 304', async () => {
   const { headers } = await get('')
   expect((await get('', { 'if-none-match': headers.etag })).status).toBe(304)
 })
+
+const get = (query: string, headers = {}) => service.get(`/coverage${query}`, { headers })
+
+async function items(query: string): Promise<Item[]> {
+  const { status, text, body } = await get(query)
+  expect(status, text).toBe(200)
+  return body.items
+}
+
+const shares = (found: Item[]) =>
+  found.map(({ code, products }) => [code, products[0]?.covered_percent, products[0]?.code])

@@ -40,23 +40,6 @@ const service = openService({
   },
 })
 
-const get = (path: string) => service.get(`/ogc${path.replaceAll(' ', '%20')}`)
-
-const post = async (path: string, payload: object) =>
-  (await service.post(path, { by: service.person, payload })).body
-
-/** Values, then the upper ends of ranges, the lower ones, and the odds. */
-function numbersIn(answer: Answered) {
-  const columns = columnsOf(answer)
-  const kinds = ['yield_kg_ha', 'high', 'low', 'probability']
-  return kinds.flatMap((kind) =>
-    columns.filter(([name]) => name.startsWith(`${kind} `)).map(([, value]) => value),
-  )
-}
-
-const valuesOf = (ranges: Record<string, { values: number[] }>) =>
-  Object.values(ranges).map(({ values }) => values[0])
-
 const POINT = 'coords=POINT(38.5 9.5)'
 const RING = ringOf('38.5 9.5, 38.62 9.5, 38.6 9.58, 38.5 9.5')
 const POLYGON = `coords=POLYGON((${RING.map((position) => position.join(' ')).join()}))`
@@ -195,3 +178,20 @@ test('a release lies where all of its grids do', async () => {
   const bboxOf = async (path: string) => (await get(path)).body.extent.spatial.bbox
   expect(await bboxOf(`/edr/collections/${twoGrids}`)).toEqual([[38, 7, 42, 10]])
 })
+
+const get = (path: string) => service.get(`/ogc${path.replaceAll(' ', '%20')}`)
+
+const post = async (path: string, payload: object) =>
+  (await service.post(path, { by: service.person, payload })).body
+
+/** Values, then the upper ends of ranges, the lower ones, and the odds. */
+function numbersIn(answer: Answered) {
+  const columns = columnsOf(answer)
+  const kinds = ['yield_kg_ha', 'high', 'low', 'probability']
+  return kinds.flatMap((kind) =>
+    columns.filter(([name]) => name.startsWith(`${kind} `)).map(([, value]) => value),
+  )
+}
+
+const valuesOf = (ranges: Record<string, { values: number[] }>) =>
+  Object.values(ranges).map(({ values }) => values[0])

@@ -48,9 +48,6 @@ const service = openService({
   },
 })
 
-const get = (path: string, headers = {}) =>
-  service.get(`/ogc${path}`, { headers: { host: 'example.org', ...headers } })
-
 const ITEMS = '/collections/areas-rwa-1/items'
 
 interface Features {
@@ -60,16 +57,6 @@ interface Features {
   links: { href: string; rel: string }[]
   features: { id: string; geometry: { coordinates: number[][][][] }; properties: object }[]
 }
-
-async function features(query: string): Promise<Features> {
-  const { status, body } = await get(`${ITEMS}?${query}`)
-  expect(status).toBe(200)
-  return body
-}
-
-const codesOf = ({ features: found }: Features) => found.map(({ id }) => id)
-const hrefOf = ({ links }: Pick<Features, 'links'>, rel: string) =>
-  links.find((link) => link.rel === rel)?.href
 
 describe('features of areas', () => {
   test('say the same of every area, in the order of their codes', async () => {
@@ -210,3 +197,17 @@ test('an answer with other boundaries than those of its tag is cached nowhere', 
   // Two pages, and the levels of each boundaries once.
   expect(withDatabasePermit).toHaveBeenCalledTimes(4)
 })
+
+const get = (path: string, headers = {}) =>
+  service.get(`/ogc${path}`, { headers: { host: 'example.org', ...headers } })
+
+async function features(query: string): Promise<Features> {
+  const { status, body } = await get(`${ITEMS}?${query}`)
+  expect(status).toBe(200)
+  return body
+}
+
+const codesOf = ({ features: found }: Features) => found.map(({ id }) => id)
+
+const hrefOf = ({ links }: Pick<Features, 'links'>, rel: string) =>
+  links.find((link) => link.rel === rel)?.href

@@ -43,17 +43,6 @@ async function publishMany({ writer }: Database): Promise<void> {
     select product, country_code, crop_code, forecast_period, id from new`.execute(writer)
 }
 
-const get = (path: string, headers = {}) => service.get(`/ogc${path}`, { headers })
-
-/** The ids in a list, and in how many slices it was made. */
-async function listAt(path: string, headers = {}) {
-  const next = vi.spyOn(service.app.slices, 'next')
-  const answer = await get(path, headers)
-  const slices = next.mock.calls.length
-  next.mockRestore()
-  return { ...answer, slices, ids: answer.body?.collections?.map(({ id }: { id: string }) => id) }
-}
-
 const CODES = Array.from({ length: RELEASES }, (_, at) => `r${String(at).padStart(4, '0')}`)
 
 test.each<[path: string, idsOf: (codes: string[]) => string[]]>([
@@ -86,3 +75,14 @@ test.each<[path: string, idsOf: (codes: string[]) => string[]]>([
     expect([after.status, after.ids]).toEqual([200, idsOf(CODES)])
   },
 )
+
+const get = (path: string, headers = {}) => service.get(`/ogc${path}`, { headers })
+
+/** The ids in a list, and in how many slices it was made. */
+async function listAt(path: string, headers = {}) {
+  const next = vi.spyOn(service.app.slices, 'next')
+  const answer = await get(path, headers)
+  const slices = next.mock.calls.length
+  next.mockRestore()
+  return { ...answer, slices, ids: answer.body?.collections?.map(({ id }: { id: string }) => id) }
+}

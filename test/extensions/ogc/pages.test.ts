@@ -9,10 +9,27 @@ import type { PublishedRelease } from '#src/lookup/releases.ts'
 
 // Needs no database: what is late is made so.
 
-const LATE = new ApiError('OVERLOADED', 'The service is busy.')
 const NEVER = 3
 const CACHED = { etag: '"a"' }
 const NOT_CACHED = { 'cache-control': 'no-store' }
+
+test('statistics end where one is late or the time is over, and such an answer is not cached', async () => {
+  expect(await ask(NEVER)).toEqual([[[0], [1], [2]], CACHED])
+  expect(await ask(2)).toEqual([[[0], [1]], NOT_CACHED])
+  expect(await ask(NEVER, { until: 0 })).toEqual([[[0]], NOT_CACHED])
+})
+
+test.each([
+  ['the first statistic is late', 0, {}, 'busy'],
+  ['a statistic fails otherwise', 2, { error: new Error('a fault') }, 'a fault'],
+  ['boundaries are replaced meanwhile', NEVER, { versions: 'vvw' }, 'busy'],
+  ['areas are deleted meanwhile', NEVER, { versions: 'vv' }, 'busy'],
+])('the answer is an error where %s', async (_, failing, options, message) => {
+  await expect(ask(failing, options)).rejects.toThrow(message)
+})
+
+const LATE = new ApiError('OVERLOADED', 'The service is busy.')
+
 const AREAS = ['A', 'B', 'C'].map((code) => ({ code, level: 1, version: 'v' }) as AreaRow)
 
 /** Statistics of three areas that are computed, until that of one fails. */
@@ -36,18 +53,3 @@ async function ask(failing: number, { error = LATE as Error, versions = 'vvv', u
   const found = await areas.statistics(release, AREAS, context as unknown as ReadContext, until)
   return [found, Object.fromEntries(headers)]
 }
-
-test('statistics end where one is late or the time is over, and such an answer is not cached', async () => {
-  expect(await ask(NEVER)).toEqual([[[0], [1], [2]], CACHED])
-  expect(await ask(2)).toEqual([[[0], [1]], NOT_CACHED])
-  expect(await ask(NEVER, { until: 0 })).toEqual([[[0]], NOT_CACHED])
-})
-
-test.each([
-  ['the first statistic is late', 0, {}, 'busy'],
-  ['a statistic fails otherwise', 2, { error: new Error('a fault') }, 'a fault'],
-  ['boundaries are replaced meanwhile', NEVER, { versions: 'vvw' }, 'busy'],
-  ['areas are deleted meanwhile', NEVER, { versions: 'vv' }, 'busy'],
-])('the answer is an error where %s', async (_, failing, options, message) => {
-  await expect(ask(failing, options)).rejects.toThrow(message)
-})

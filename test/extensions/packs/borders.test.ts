@@ -8,6 +8,53 @@ import { runsOf } from '#test/setup/property-runs.ts'
 import { hasSharedBoundaries } from '#test/setup/shared-data.ts'
 import { differences, makePack } from './made-packs.ts'
 
+describe('a pack near the border of its area', () => {
+  const service = openApp()
+
+  test.each([
+    ['eth', 'ETH-03-01-01'],
+    ['eth', 'ETH-09-02'],
+    ['rwa', 'RWA-01'],
+    ['ken', 'KEN'],
+  ])('answers where the area is, as the service does, and nowhere else: %s %s', (country, code) =>
+    tryBorder(service, country, code),
+  )
+})
+
+describe.skipIf(!hasSharedBoundaries)('a pack near a real border', () => {
+  const service = openApp({
+    prepare: async (database) => {
+      for (const [country, level] of [
+        ['rwa', 0],
+        ['rwa', 1],
+        ['rwa', 2],
+        ['gha', 0],
+      ] as const) {
+        await loadFile(database, sharedFile(country, level), country, level)
+      }
+    },
+  })
+
+  test('answers where the district is, as the service does, and nowhere else', async () => {
+    const { rows } = await sql<{ code: string }>`
+      select code from admin_area where country_code = 'rwa' and level = 2 order by positions desc, code limit 4
+    `.execute(service.database.reader)
+    expect(rows).toHaveLength(4)
+    for (const { code } of rows) await tryBorder(service, 'rwa', code)
+  })
+
+  test('of a country has its whole outline', async () => {
+    const { pack, html } = await makePack(service, 'gha', 'GHA')
+    const { rows } = await sql<{ positions: number }>`
+      select positions from admin_area where country_code = 'gha' and level = 0`.execute(
+      service.database.reader,
+    )
+    const rings = pack.polygons.flatMap((polygon) => polygon.rings)
+    expect(rings.reduce((sum, { length }) => sum + length / 2, 0)).toBe(rows[0]?.positions)
+    expect(html.length).toBeGreaterThan(0)
+  })
+})
+
 /** More on demand: `PLACES=2000`. */
 const PLACES = Number(process.env.PLACES ?? runsOf(100))
 
@@ -65,50 +112,3 @@ async function tryBorder(service: TestApp, country: string, code: string): Promi
   const [crop = ''] = pack.crops
   expect(outside.filter(({ lat, lng }) => answerAt(pack, { lat, lng, crop }) !== null)).toEqual([])
 }
-
-describe('a pack near the border of its area', () => {
-  const service = openApp()
-
-  test.each([
-    ['eth', 'ETH-03-01-01'],
-    ['eth', 'ETH-09-02'],
-    ['rwa', 'RWA-01'],
-    ['ken', 'KEN'],
-  ])('answers where the area is, as the service does, and nowhere else: %s %s', (country, code) =>
-    tryBorder(service, country, code),
-  )
-})
-
-describe.skipIf(!hasSharedBoundaries)('a pack near a real border', () => {
-  const service = openApp({
-    prepare: async (database) => {
-      for (const [country, level] of [
-        ['rwa', 0],
-        ['rwa', 1],
-        ['rwa', 2],
-        ['gha', 0],
-      ] as const) {
-        await loadFile(database, sharedFile(country, level), country, level)
-      }
-    },
-  })
-
-  test('answers where the district is, as the service does, and nowhere else', async () => {
-    const { rows } = await sql<{ code: string }>`
-      select code from admin_area where country_code = 'rwa' and level = 2 order by positions desc, code limit 4
-    `.execute(service.database.reader)
-    expect(rows).toHaveLength(4)
-    for (const { code } of rows) await tryBorder(service, 'rwa', code)
-  })
-
-  test('of a country has its whole outline', async () => {
-    const { pack, html } = await makePack(service, 'gha', 'GHA')
-    const { rows } = await sql<{ positions: number }>`
-      select positions from admin_area where country_code = 'gha' and level = 0`.execute(
-      service.database.reader,
-    )
-    const rings = pack.polygons.flatMap((polygon) => polygon.rings)
-    expect(rings.reduce((sum, { length }) => sum + length / 2, 0)).toBe(rows[0]?.positions)
-    expect(html.length).toBeGreaterThan(0)
-  })
-})

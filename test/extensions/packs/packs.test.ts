@@ -14,60 +14,6 @@ import { askUntilMade, type PackRow, readRows } from './files.ts'
 
 const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
-const get = (url: string, headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
-  askUntilMade(service.app, { method, url, headers })
-
-/** The cells of a product as the answer of a point has them; none for a place without values. */
-async function askCells(code: string, crop: string | null, place: object): Promise<PackRow> {
-  const { status, headers, body } = await service.post(`/advisory/${code}/point`, {
-    payload: { ...place, ...(crop !== null && { crop }) },
-  })
-  if (status === 404) return {}
-  expect(status).toBe(200)
-  const prefix = crop === null ? code : `${code}_${crop}`
-  const cells = columnsOf(body).map(([name, value]) => [
-    `${prefix}_${name.replaceAll(/[^\p{L}\p{N}_.-]+/gu, '_')}`,
-    String(value),
-  ])
-  return { [`release_${prefix}`]: headers['advisory-release'], ...Object.fromEntries(cells) }
-}
-
-/** The names of the pixels of a grid of degrees of which PostGIS finds a thousandth in an area. */
-async function listPixels(code: string, product: string): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    with grid as (
-      select coverage.* from coverage
-      join release on release.id = release_id
-      join publication on publication.release_id = release.id
-      join admin_area as area on area.country_code = release.country_code and area.code = ${code}
-      where release.product = ${product}
-      order by pixel_width limit 1
-    )
-    select "column" || '_' || "row" as name
-    from grid
-    cross join lateral generate_series(0, width - 1) as "column"
-    cross join lateral generate_series(0, height - 1) as "row"
-    cross join lateral (select st_setsrid(st_envelope(st_makeline(
-      st_makepoint(origin_x + "column" * pixel_width, origin_y + "row" * pixel_height),
-      st_makepoint(origin_x + ("column" + 1) * pixel_width, origin_y + ("row" + 1) * pixel_height)
-    )), 4326) as square) as pixel
-    join (select geom from admin_area where code = ${code} order by level limit 1) as area
-      on st_intersects(geom, square) and st_area(st_intersection(geom, square)) > 0.001 * st_area(square)
-    order by "row", "column"`.execute(service.database.reader)
-  return rows.map(({ name }) => name)
-}
-
-/** Places in an area, by PostGIS. */
-async function drawWithin(code: string, count: number): Promise<{ lng: number; lat: number }[]> {
-  const { rows } = await sql<{ lng: number; lat: number }>`
-    select round(st_x(place)::numeric, 7)::float8 as lng, round(st_y(place)::numeric, 7)::float8 as lat
-    from (
-      select (st_dump(st_generatepoints(geom, ${count}::integer, 1))).geom as place
-      from admin_area where code = ${code} order by level limit 1
-    ) as drawn`.execute(service.database.reader)
-  return rows
-}
-
 describeOnServer.each([
   ['eth', 'ETH-03-05', 'wheat', 11],
   ['rwa', 'RWA-02', undefined, 12],
@@ -375,3 +321,57 @@ describeOnServer('an area that is smaller than a pixel', () => {
     expect([answer.status, row?.yield_wheat_yield_kg_ha_Normal]).toEqual([200, '5'])
   })
 })
+
+const get = (url: string, headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
+  askUntilMade(service.app, { method, url, headers })
+
+/** The cells of a product as the answer of a point has them; none for a place without values. */
+async function askCells(code: string, crop: string | null, place: object): Promise<PackRow> {
+  const { status, headers, body } = await service.post(`/advisory/${code}/point`, {
+    payload: { ...place, ...(crop !== null && { crop }) },
+  })
+  if (status === 404) return {}
+  expect(status).toBe(200)
+  const prefix = crop === null ? code : `${code}_${crop}`
+  const cells = columnsOf(body).map(([name, value]) => [
+    `${prefix}_${name.replaceAll(/[^\p{L}\p{N}_.-]+/gu, '_')}`,
+    String(value),
+  ])
+  return { [`release_${prefix}`]: headers['advisory-release'], ...Object.fromEntries(cells) }
+}
+
+/** The names of the pixels of a grid of degrees of which PostGIS finds a thousandth in an area. */
+async function listPixels(code: string, product: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    with grid as (
+      select coverage.* from coverage
+      join release on release.id = release_id
+      join publication on publication.release_id = release.id
+      join admin_area as area on area.country_code = release.country_code and area.code = ${code}
+      where release.product = ${product}
+      order by pixel_width limit 1
+    )
+    select "column" || '_' || "row" as name
+    from grid
+    cross join lateral generate_series(0, width - 1) as "column"
+    cross join lateral generate_series(0, height - 1) as "row"
+    cross join lateral (select st_setsrid(st_envelope(st_makeline(
+      st_makepoint(origin_x + "column" * pixel_width, origin_y + "row" * pixel_height),
+      st_makepoint(origin_x + ("column" + 1) * pixel_width, origin_y + ("row" + 1) * pixel_height)
+    )), 4326) as square) as pixel
+    join (select geom from admin_area where code = ${code} order by level limit 1) as area
+      on st_intersects(geom, square) and st_area(st_intersection(geom, square)) > 0.001 * st_area(square)
+    order by "row", "column"`.execute(service.database.reader)
+  return rows.map(({ name }) => name)
+}
+
+/** Places in an area, by PostGIS. */
+async function drawWithin(code: string, count: number): Promise<{ lng: number; lat: number }[]> {
+  const { rows } = await sql<{ lng: number; lat: number }>`
+    select round(st_x(place)::numeric, 7)::float8 as lng, round(st_y(place)::numeric, 7)::float8 as lat
+    from (
+      select (st_dump(st_generatepoints(geom, ${count}::integer, 1))).geom as place
+      from admin_area where code = ${code} order by level limit 1
+    ) as drawn`.execute(service.database.reader)
+  return rows
+}

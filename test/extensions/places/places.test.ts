@@ -12,23 +12,10 @@ import { rectangle } from '#test/setup/square.ts'
 
 const service = openService()
 
-const get = (
-  path: string,
-  query: Record<string, string | number | undefined> = {},
-  sent?: Sent,
-  method = 'GET',
-) => {
-  const text = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) text.set(name, String(value))
-  return service.ask(`${method} ${path}?${text}`, sent)
-}
-
 let areas: AreaName[]
 beforeAll(async () => {
   ;({ areas } = await listAreaNames(service.database.reader))
 })
-
-const areaOf = (code: string) => areas.find((area) => area.code === code) as AreaName
 
 const FICHE = 'ETH-09-12-01'
 
@@ -456,3 +443,16 @@ describe('an area', () => {
     }
   })
 })
+
+const get = (
+  path: string,
+  query: Record<string, string | number | undefined> = {},
+  sent?: Sent,
+  method = 'GET',
+) => {
+  const text = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) text.set(name, String(value))
+  return service.ask(`${method} ${path}?${text}`, sent)
+}
+
+const areaOf = (code: string) => areas.find((area) => area.code === code) as AreaName

@@ -12,28 +12,6 @@ const DODOMA = { lat: -6.17, lng: 35.74 }
 const NAKURU = { lat: -0.3, lng: 36.08 }
 const FIELD = rectangle(35.7, -6.2, 35.8, -6.1)
 
-/** Loads a raster of one value: 100 x 100 pixels of 0.1 degrees, from a north-western corner on. */
-async function ingest(
-  database: Database,
-  settings: Record<string, unknown>,
-  layer: Record<string, unknown>,
-  [west, north]: [number, number],
-  value: number,
-): Promise<string> {
-  const folder = await newFolder()
-  await writeTiff(join(folder, 'values.tif'), {
-    width: 100,
-    height: 100,
-    row: () => new Float32Array(100).fill(value),
-    tags: {
-      [TAGS.pixelScale]: ['double', [0.1, 0.1, 0]],
-      [TAGS.tiepoints]: ['double', [0, 0, 0, west, north, 0]],
-    },
-  })
-  const text = manifestText([{ file: 'values.tif', ...layer }], settings)
-  return (await ingestManifest(database, await writeManifest(folder, text))).code
-}
-
 describe('Tanzania and maize in Kenya, added while the service runs', () => {
   let codes: { forage: string; tanzania: string; kenya: string }
 
@@ -213,3 +191,25 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
     }
   })
 })
+
+/** Loads a raster of one value: 100 x 100 pixels of 0.1 degrees, from a north-western corner on. */
+async function ingest(
+  database: Database,
+  settings: Record<string, unknown>,
+  layer: Record<string, unknown>,
+  [west, north]: [number, number],
+  value: number,
+): Promise<string> {
+  const folder = await newFolder()
+  await writeTiff(join(folder, 'values.tif'), {
+    width: 100,
+    height: 100,
+    row: () => new Float32Array(100).fill(value),
+    tags: {
+      [TAGS.pixelScale]: ['double', [0.1, 0.1, 0]],
+      [TAGS.tiepoints]: ['double', [0, 0, 0, west, north, 0]],
+    },
+  })
+  const text = manifestText([{ file: 'values.tif', ...layer }], settings)
+  return (await ingestManifest(database, await writeManifest(folder, text))).code
+}

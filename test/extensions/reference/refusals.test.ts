@@ -19,13 +19,6 @@ const opened = openDatabase('empty')
 
 type Change = Parameters<ReturnType<typeof opened.database.writer.transaction>['execute']>[0]
 
-const make = (change: Change) => opened.database.writer.transaction().execute(change)
-
-const everything = async () => [
-  await listCountryEntries(opened.database.writer),
-  await listCropEntries(opened.database.writer),
-]
-
 const REFUSED: Record<string, Change> = {
   'a code in capitals': (trx) => addEntry(trx, COUNTRIES, 'TZA', 'Tanzania'),
   'a crop code with a space': (trx) => addEntry(trx, CROPS, 'sweet potato', 'Sweet potato'),
@@ -116,3 +109,10 @@ test('what is renamed is still found by the name before, until that alias is rem
   await make((trx) => removeEntry(trx, COUNTRIES, 'eswatini'))
   expect(await named()).toBeUndefined()
 })
+
+const make = (change: Change) => opened.database.writer.transaction().execute(change)
+
+const everything = async () => [
+  await listCountryEntries(opened.database.writer),
+  await listCropEntries(opened.database.writer),
+]

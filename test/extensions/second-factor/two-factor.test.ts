@@ -30,13 +30,6 @@ async function send(url: string, payload: object, { by = person as Caller, app =
 const status = async (app: App = service.app) =>
   (await call(app, 'GET /auth/two-factor', { by: person })).body
 
-/** Logs in with the password and what is shown besides. */
-async function tryIn(shown: object, { app = service.app, from = '127.0.0.1', password = PASSWORD } = {}) {
-  const payload = { email: person.email, password, ...shown }
-  const { status, body } = await call(app, 'POST /auth/login', { payload, from })
-  return [status, body.code]
-}
-
 const IN = [200, undefined]
 const WRONG = [401, 'INVALID_CODE']
 const NEEDED = [401, 'TWO_FACTOR_REQUIRED']
@@ -277,3 +270,10 @@ describe('ADMIN_2FA', () => {
     expect(await allStats(service.app)).toEqual(IN)
   })
 })
+
+/** Logs in with the password and what is shown besides. */
+async function tryIn(shown: object, { app = service.app, from = '127.0.0.1', password = PASSWORD } = {}) {
+  const payload = { email: person.email, password, ...shown }
+  const { status, body } = await call(app, 'POST /auth/login', { payload, from })
+  return [status, body.code]
+}

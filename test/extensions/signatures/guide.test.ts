@@ -58,34 +58,6 @@ async function fetchAll(release: string): Promise<Record<string, Buffer>> {
   return answers
 }
 
-interface Followed {
-  /** Of the institute: names and paths. */
-  files?: Record<string, string>
-  changes?: Record<string, Buffer>
-  answers?: Record<string, Buffer>
-  inside?: string
-}
-
-/** Follows the guide in a folder with the files of the institute alone, the first of which is its `FILE`. */
-async function follow({ files = INSTITUTE, changes = {}, answers = served, inside = '' }: Followed = {}) {
-  const folder = await newFolder()
-  for (const [name, path] of Object.entries(files)) await copyFile(path, join(folder, name))
-  for (const [name, bytes] of Object.entries(answers)) await writeFile(join(folder, `from.${name}`), bytes)
-  for (const [name, bytes] of Object.entries(changes)) await writeFile(join(folder, name), bytes)
-  const [file] = Object.keys(files)
-  const commands = script.replace(/FILE=\S+ INSIDE= /, `FILE=${file} INSIDE=${inside} `)
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', commands], { cwd: folder, encoding: 'utf8' })
-  return { status, stderr, stdout, proven: stdout.slice(stdout.indexOf('{')) }
-}
-
-/** With one byte changed behind a text. */
-function changed(bytes: Buffer, behind: string, by = 1): Buffer {
-  const copy = Buffer.from(bytes)
-  const at = copy.indexOf(behind) + behind.length
-  copy[at] = (copy[at] as number) ^ by
-  return copy
-}
-
 test.skipIf(!areThere)('the guide proves an answer, and its commands show what is proven', async () => {
   const { status, stdout, stderr, proven } = await follow()
   expect([status, stderr, stdout]).toEqual([0, '', expect.any(String)])
@@ -94,6 +66,14 @@ test.skipIf(!areThere)('the guide proves an answer, and its commands show what i
   expect(stdout.split('\n')[0]).toBe(keys[0].kid)
   expect(JSON.parse(proven)).toEqual({ fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 130 })
 })
+
+/** With one byte changed behind a text. */
+function changed(bytes: Buffer, behind: string, by = 1): Buffer {
+  const copy = Buffer.from(bytes)
+  const at = copy.indexOf(behind) + behind.length
+  copy[at] = (copy[at] as number) ^ by
+  return copy
+}
 
 test.skipIf(!areThere)(
   'one changed byte of the file, statement, signature, key or number is found',
@@ -218,3 +198,23 @@ test.skipIf(!areThere)('a pixel of no value, by the manifest or by a mask, prove
   expect(status).not.toBe(0)
   expect(stdout).toMatch(/Signature Verified Successfully/)
 })
+
+interface Followed {
+  /** Of the institute: names and paths. */
+  files?: Record<string, string>
+  changes?: Record<string, Buffer>
+  answers?: Record<string, Buffer>
+  inside?: string
+}
+
+/** Follows the guide in a folder with the files of the institute alone, the first of which is its `FILE`. */
+async function follow({ files = INSTITUTE, changes = {}, answers = served, inside = '' }: Followed = {}) {
+  const folder = await newFolder()
+  for (const [name, path] of Object.entries(files)) await copyFile(path, join(folder, name))
+  for (const [name, bytes] of Object.entries(answers)) await writeFile(join(folder, `from.${name}`), bytes)
+  for (const [name, bytes] of Object.entries(changes)) await writeFile(join(folder, name), bytes)
+  const [file] = Object.keys(files)
+  const commands = script.replace(/FILE=\S+ INSIDE= /, `FILE=${file} INSIDE=${inside} `)
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', commands], { cwd: folder, encoding: 'utf8' })
+  return { status, stderr, stdout, proven: stdout.slice(stdout.indexOf('{')) }
+}

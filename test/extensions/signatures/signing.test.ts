@@ -10,21 +10,6 @@ import { makeKey } from './made.ts'
 
 const service = openService({ settings: { SIGNING_KEY: makeKey(), LOG_LEVEL: 'warn' } })
 
-/** The key of the signature of a release of the demo; null without a signature. */
-async function askKey({ app }: Pick<typeof service, 'app'>): Promise<string | null> {
-  const { body } = await call(app, 'GET /releases/synthetic-yield-eth-wheat-2026-07-v1')
-  const [head] = body.signature?.split('.') ?? []
-  return head === undefined ? null : JSON.parse(String(Buffer.from(head, 'base64url'))).kid
-}
-
-/** Kinds and keys of the records of keys. */
-async function listKeyRecords() {
-  const { rows } = await service.database.pool.query(
-    "select kind, detail ->> 'kid' as kid, operator is not null as by from audit_record where kind like 'signing_key%' order by id",
-  )
-  return rows
-}
-
 test('a key that a process makes public has a record, once', async () => {
   const kid = await askKey(service)
   const record = { kind: 'signing_key_made', kid, by: true }
@@ -63,3 +48,18 @@ test('a retired key in the setting is a warning at the start, and signs nothing'
     await other.close()
   }
 })
+
+/** The key of the signature of a release of the demo; null without a signature. */
+async function askKey({ app }: Pick<typeof service, 'app'>): Promise<string | null> {
+  const { body } = await call(app, 'GET /releases/synthetic-yield-eth-wheat-2026-07-v1')
+  const [head] = body.signature?.split('.') ?? []
+  return head === undefined ? null : JSON.parse(String(Buffer.from(head, 'base64url'))).kid
+}
+
+/** Kinds and keys of the records of keys. */
+async function listKeyRecords() {
+  const { rows } = await service.database.pool.query(
+    "select kind, detail ->> 'kid' as kid, operator is not null as by from audit_record where kind like 'signing_key%' order by id",
+  )
+  return rows
+}

@@ -13,12 +13,6 @@ const CODE = 'synthetic-fertilizer-rwa-potato-2026-08-v1'
 const NORMAL = 'examples/rwanda/urea-normal.tif'
 const BELOW = 'examples/rwanda/urea-below-normal.tif'
 
-async function verify(...files: string[]) {
-  const { code, stdout, stderr } = await runAgro(testDatabase, 'releases', 'verify', CODE, ...files, '--json')
-  const told = JSON.parse(stdout || stderr)
-  return { code, told, states: told.files?.map(({ name, state }: Record<string, string>) => [name, state]) }
-}
-
 test('each file is the same, differs, is missing or of no release, and one byte decides', async () => {
   const unknown = await runAgro(testDatabase, 'releases', 'verify', CODE, NORMAL)
   expect([unknown.code, unknown.stderr]).toEqual([
@@ -56,3 +50,9 @@ test('each file is the same, differs, is missing or of no release, and one byte 
   expect((await verify(NORMAL, join(folder, 'none.tif'))).told.error).toMatch(/none\.tif does not exist\.$/)
   expect((await verify(folder)).told.error).toBe(`${folder} is a folder: name the files in it.`)
 })
+
+async function verify(...files: string[]) {
+  const { code, stdout, stderr } = await runAgro(testDatabase, 'releases', 'verify', CODE, ...files, '--json')
+  const told = JSON.parse(stdout || stderr)
+  return { code, told, states: told.files?.map(({ name, state }: Record<string, string>) => [name, state]) }
+}

@@ -35,13 +35,6 @@ const keep = (...options: string[]) => runAgro(service.testDatabase, 'scorecard'
 const skill = async () =>
   (await service.post('/advisory/yield/point', { payload: { ...PLACE, skill: true } })).body.skill
 
-/** Zero where nothing is kept. */
-async function sumsOf(area: string): Promise<{ n: number; sum_difference: number }> {
-  const { rows } = await sql<{ n: number; sum_difference: number }>`
-    select n, sum_difference from skill where area_code = ${area}`.execute(service.database.writer)
-  return rows[0] ?? { n: 0, sum_difference: 0 }
-}
-
 const tell = (by: Person, ...harvests: number[]) => tellAt(PLACE, by, ...harvests)
 
 /** Says what was harvested, each time after another answer. */
@@ -68,15 +61,6 @@ async function age(months: number): Promise<void> {
 }
 
 const newPeople = (count: number) => Promise.all(Array.from({ length: count }, () => newPerson(service.app)))
-
-async function expectRefused(): Promise<void> {
-  const before = await skill()
-  expect(await keep()).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining(`Nothing of ${CODE} is kept`),
-  })
-  expect(await skill()).toEqual(before)
-}
 
 /** Thirty harvests of six accounts are known to everybody. */
 beforeEach(async () => {
@@ -254,3 +238,19 @@ test('a file hides no account, and its rows count once', async () => {
   expect((await keep('--observations', file)).code).toBe(0)
   expect((await skill()).n).toBe(55)
 })
+
+/** Zero where nothing is kept. */
+async function sumsOf(area: string): Promise<{ n: number; sum_difference: number }> {
+  const { rows } = await sql<{ n: number; sum_difference: number }>`
+    select n, sum_difference from skill where area_code = ${area}`.execute(service.database.writer)
+  return rows[0] ?? { n: 0, sum_difference: 0 }
+}
+
+async function expectRefused(): Promise<void> {
+  const before = await skill()
+  expect(await keep()).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`Nothing of ${CODE} is kept`),
+  })
+  expect(await skill()).toEqual(before)
+}

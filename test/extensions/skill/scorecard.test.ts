@@ -21,30 +21,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.testDatabase.drop())
 
-const cardOf = async (code = CODE, query = ''): Promise<Scorecard & { code?: string }> =>
-  (await service.get(`/releases/${code}/scorecard${query}`, { by: service.person })).body
-
-interface Scored {
-  scenario: string
-  yield_kg_ha: number
-}
-
-const ofNormal = <Entry extends { scenario: string | null }>(entries: Entry[]) =>
-  entries.find(({ scenario }) => scenario === 'Normal') as Entry
-
-/** The yield of a normal season, and the id under which its answer is kept, if anybody asks. */
-async function predicted(payload: object, by?: Person) {
-  const { body } = await service.post('/advisory/yield/point', { by, payload })
-  return { id: body.history_id, normal: ofNormal<Scored>(body.yield_data).yield_kg_ha }
-}
-
-/** Asks about a yield, and says what was harvested: so many more kg/ha than Normal. */
-async function observe(lng: number, more: number, by: Person = service.person): Promise<void> {
-  const { id, normal } = await predicted({ lat: 9.5, lng }, by)
-  const payload = { rating: 4, observed: { yield_kg_ha: normal + more } }
-  expect((await service.post(`/history/${id}/feedback`, { by, payload })).status).toBe(200)
-}
-
 test('what was observed is held against what was predicted, by scenario and area; small groups are not shown', async () => {
   const by = await newPerson(service.app)
   expect((await service.get(`/releases/${CODE}/scorecard`, { by })).status).toBe(403)
@@ -98,3 +74,27 @@ test('agro scorecard adds the observations of a file, which it reads the values 
   expect(count).toBe(card.from_feedback + 6)
   expect(bias).toBeCloseTo((card.from_feedback * -300 + 6 * 10) / (card.from_feedback + 6), 8)
 })
+
+const cardOf = async (code = CODE, query = ''): Promise<Scorecard & { code?: string }> =>
+  (await service.get(`/releases/${code}/scorecard${query}`, { by: service.person })).body
+
+interface Scored {
+  scenario: string
+  yield_kg_ha: number
+}
+
+const ofNormal = <Entry extends { scenario: string | null }>(entries: Entry[]) =>
+  entries.find(({ scenario }) => scenario === 'Normal') as Entry
+
+/** The yield of a normal season, and the id under which its answer is kept, if anybody asks. */
+async function predicted(payload: object, by?: Person) {
+  const { body } = await service.post('/advisory/yield/point', { by, payload })
+  return { id: body.history_id, normal: ofNormal<Scored>(body.yield_data).yield_kg_ha }
+}
+
+/** Asks about a yield, and says what was harvested: so many more kg/ha than Normal. */
+async function observe(lng: number, more: number, by: Person = service.person): Promise<void> {
+  const { id, normal } = await predicted({ lat: 9.5, lng }, by)
+  const payload = { rating: 4, observed: { yield_kg_ha: normal + more } }
+  expect((await service.post(`/history/${id}/feedback`, { by, payload })).status).toBe(200)
+}

@@ -27,12 +27,6 @@ afterAll(async () => {
   await service.close()
 })
 
-const ask = async (area: keyof typeof PLACES, query = 'skill=true') => {
-  const { lat, lng } = PLACES[area]
-  return service.get(`/advisory/yield/point?lat=${lat}&lng=${lng}&${query}`)
-}
-const skillAt = async (area: keyof typeof PLACES) => (await ask(area)).body.skill
-
 /** Stores these answers as the service stores an answer with odds, with feedback of eight accounts. */
 async function keepSeen(): Promise<void> {
   const { writer } = service.database
@@ -66,11 +60,6 @@ async function keepSeen(): Promise<void> {
     writer,
   )
 }
-
-const cardOf = async (query = ''): Promise<Scorecard> =>
-  (await service.get(`/releases/${CODE}/scorecard${query}`, { by: service.person })).body
-
-const agro = (...parameters: string[]) => runAgro(service.testDatabase, ...parameters)
 
 test('the scores of 10,000 seasons in feedback are those that numpy had found of them, to a billionth', async () => {
   const { sharp } = JSON.parse(readFileSync(join(import.meta.dirname, 'odds.json'), 'utf8'))
@@ -119,6 +108,8 @@ test('nothing is said before it is stored, and without the option answers are as
   expect(plain.text).not.toContain('skill')
   expect((await ask('ETH-09', 'skill=false')).text).toBe(plain.text)
 })
+
+const skillAt = async (area: keyof typeof PLACES) => (await ask(area)).body.skill
 
 describe('once it is kept', () => {
   beforeAll(async () => {
@@ -251,3 +242,13 @@ describe('once it is kept', () => {
     expect(await skillAt('ETH-03')).toMatchObject({ n: SEASONS, of: 'ETH, wheat, 2026' })
   })
 })
+
+const ask = async (area: keyof typeof PLACES, query = 'skill=true') => {
+  const { lat, lng } = PLACES[area]
+  return service.get(`/advisory/yield/point?lat=${lat}&lng=${lng}&${query}`)
+}
+
+const cardOf = async (query = ''): Promise<Scorecard> =>
+  (await service.get(`/releases/${CODE}/scorecard${query}`, { by: service.person })).body
+
+const agro = (...parameters: string[]) => runAgro(service.testDatabase, ...parameters)

@@ -20,34 +20,6 @@ beforeAll(async () => {
 
 const HOST = 'http://advice.example.org'
 
-interface Link {
-  rel: string
-  href: string
-  type?: string
-}
-
-async function get(href: string) {
-  expect(href.startsWith(`${HOST}/`)).toBe(true)
-  const sent = { headers: { host: 'advice.example.org' } }
-  const { status, headers, body } = await service.get(href.slice(HOST.length), sent)
-  expect([href, status]).toEqual([href, 200])
-  return { type: String(headers['content-type']).replace('; charset=utf-8', ''), body }
-}
-
-const linksTo = (body: { links: Link[] }, rel: string) => body.links.filter((link) => link.rel === rel)
-
-/** What each object of a catalog has to say of itself, and of where it stands (STAC 1.1.0). */
-async function expectLinked(href: string, type: string, parent: string | undefined) {
-  const found = await get(href)
-  expect(found.type).toBe(type)
-  expect(found.body.stac_version).toBe('1.1.0')
-  expect(found.body.id).toMatch(/^[\w-]+$/)
-  expect(linksTo(found.body, 'self').map((link) => link.href)).toEqual([href])
-  expect(linksTo(found.body, 'root').map((link) => link.href)).toEqual([`${HOST}/stac`])
-  expect(linksTo(found.body, 'parent').map((link) => link.href)).toEqual(parent ? [parent] : [])
-  return found.body
-}
-
 test('from the catalog all collections and items are found, and all that is published is among them', async () => {
   const codes: string[] = []
   const root = await expectLinked(`${HOST}/stac`, 'application/json', undefined)
@@ -185,3 +157,31 @@ test('what is not there is said, and what has not changed is not sent again', as
   expect(await ask('/collections/fertilizer-eth')).toEqual(none('fertilizer-eth'))
   expect((await ask(`/collections/fertilizer-eth/items/${code}`))[0]).toBe(404)
 })
+
+interface Link {
+  rel: string
+  href: string
+  type?: string
+}
+
+async function get(href: string) {
+  expect(href.startsWith(`${HOST}/`)).toBe(true)
+  const sent = { headers: { host: 'advice.example.org' } }
+  const { status, headers, body } = await service.get(href.slice(HOST.length), sent)
+  expect([href, status]).toEqual([href, 200])
+  return { type: String(headers['content-type']).replace('; charset=utf-8', ''), body }
+}
+
+const linksTo = (body: { links: Link[] }, rel: string) => body.links.filter((link) => link.rel === rel)
+
+/** What each object of a catalog has to say of itself, and of where it stands (STAC 1.1.0). */
+async function expectLinked(href: string, type: string, parent: string | undefined) {
+  const found = await get(href)
+  expect(found.type).toBe(type)
+  expect(found.body.stac_version).toBe('1.1.0')
+  expect(found.body.id).toMatch(/^[\w-]+$/)
+  expect(linksTo(found.body, 'self').map((link) => link.href)).toEqual([href])
+  expect(linksTo(found.body, 'root').map((link) => link.href)).toEqual([`${HOST}/stac`])
+  expect(linksTo(found.body, 'parent').map((link) => link.href)).toEqual(parent ? [parent] : [])
+  return found.body
+}

@@ -16,50 +16,7 @@ const service = openService({
 })
 const receiver = openReceiver(service)
 
-/** Publishes rates of urea and DAP in two pixels: 38 to 39 E, and 39 to 40 E. */
-function publish(urea: [number, number], dap: [number, number]) {
-  const grid = gridOf(4326, [38, 10], [1, -1], [2, 1])
-  const pixels = [urea, dap].map((values) => Float32Array.of(...values))
-  const layers = ['Urea', 'DAP'].map((input) => layerOf(input))
-  const release = releaseOn(grid, layers, pixels, { checksum: JSON.stringify([urea, dap]) })
-  return loadRelease(service.database, release, { publish: true })
-}
-
-const ask = (request: string, payload?: object, by = service.person) => service.ask(request, { by, payload })
-
-const featureAt = (id: string, west: number) => ({
-  type: 'Feature',
-  id,
-  geometry: rectangle(west, 9.5, west + 0.001, 9.501),
-  properties: {},
-})
-
-async function keep(name: string, features: object[], by = service.person): Promise<void> {
-  const { status } = await service.put(`/fields/${name}`, {
-    by,
-    headers: { 'content-type': 'application/geo+json' },
-    payload: JSON.stringify({ type: 'FeatureCollection', features }),
-  })
-  expect(status).toBe(200)
-}
-
 const WANTED = { product: 'fertilizer', threshold: { kind: 'relative', value: 10 } }
-
-async function subscribe(changes: object, by = service.person) {
-  const wanted = { ...WANTED, url: receiver.url, ...changes }
-  const { status, body } = await ask('POST /subscriptions', wanted, by)
-  expect([status, body]).toEqual([201, expect.anything()])
-  return body
-}
-
-/** Has a process of the service compare and deliver until a condition holds. */
-async function serveUntil(holds: () => Promise<void>): Promise<void> {
-  await serveDuring(service, () => vi.waitFor(holds, PATIENCE))
-}
-
-const release = async (id: string) => (await ask(`GET /subscriptions/${id}`)).body.release
-
-const events = () => receiver.received.map(({ body }) => JSON.parse(body))
 
 test('one event names the fields of a collection that changed, and its list has their values', async () => {
   const { code: before } = await publish([100, 100], [50, 50])
@@ -221,3 +178,46 @@ test('a test message of a collection says so, and names no field', async () => {
     },
   ])
 })
+
+/** Publishes rates of urea and DAP in two pixels: 38 to 39 E, and 39 to 40 E. */
+function publish(urea: [number, number], dap: [number, number]) {
+  const grid = gridOf(4326, [38, 10], [1, -1], [2, 1])
+  const pixels = [urea, dap].map((values) => Float32Array.of(...values))
+  const layers = ['Urea', 'DAP'].map((input) => layerOf(input))
+  const release = releaseOn(grid, layers, pixels, { checksum: JSON.stringify([urea, dap]) })
+  return loadRelease(service.database, release, { publish: true })
+}
+
+const ask = (request: string, payload?: object, by = service.person) => service.ask(request, { by, payload })
+
+const featureAt = (id: string, west: number) => ({
+  type: 'Feature',
+  id,
+  geometry: rectangle(west, 9.5, west + 0.001, 9.501),
+  properties: {},
+})
+
+async function keep(name: string, features: object[], by = service.person): Promise<void> {
+  const { status } = await service.put(`/fields/${name}`, {
+    by,
+    headers: { 'content-type': 'application/geo+json' },
+    payload: JSON.stringify({ type: 'FeatureCollection', features }),
+  })
+  expect(status).toBe(200)
+}
+
+async function subscribe(changes: object, by = service.person) {
+  const wanted = { ...WANTED, url: receiver.url, ...changes }
+  const { status, body } = await ask('POST /subscriptions', wanted, by)
+  expect([status, body]).toEqual([201, expect.anything()])
+  return body
+}
+
+/** Has a process of the service compare and deliver until a condition holds. */
+async function serveUntil(holds: () => Promise<void>): Promise<void> {
+  await serveDuring(service, () => vi.waitFor(holds, PATIENCE))
+}
+
+const release = async (id: string) => (await ask(`GET /subscriptions/${id}`)).body.release
+
+const events = () => receiver.received.map(({ body }) => JSON.parse(body))

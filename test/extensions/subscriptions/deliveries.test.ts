@@ -11,45 +11,6 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Delivers what is due, as a job does. @param attempt what becomes of a delivery, by its number */
-function deliverAll(due: number, attempt: (item: number) => Promise<'arrived' | 'failing'>) {
-  const all = Array.from({ length: due }, () => ({ attempts: 1, failing: 0 }) as Delivery)
-  const numberOf = (delivery: Delivery) => all.indexOf(delivery)
-  let claimed = 0
-  const [delivered, failed]: [number[], number[]] = [[], []]
-  const failures: unknown[] = []
-  const { signal } = new AbortController()
-  let looking = Promise.resolve()
-  let look: (signal: AbortSignal) => Promise<unknown>
-  const jobs = {
-    add: (_name: string, _schedule: object, piece: typeof look) => {
-      look = piece
-    },
-    wake() {
-      looking = looking.then(async () => {
-        while ((await look(signal)) === true);
-      })
-    },
-  }
-  const logFailure = (error: Error) => failures.push(error.message)
-  const state = deliverFrom({ jobs, logFailure } as unknown as App, {
-    async claim(most) {
-      claimed += most
-      return all.slice(claimed - most, claimed)
-    },
-    findTimeToNext: async () => undefined,
-    attempt: (delivery) => attempt(numberOf(delivery)),
-    recordDelivered: async (delivery) => void delivered.push(numberOf(delivery)),
-    recordFailed: async (delivery) => void failed.push(numberOf(delivery)),
-    giveUp: async () => {},
-    giveBack: async () => {},
-  })
-  jobs.wake()
-  return { state, delivered, failed, failures }
-}
-
-const never = () => new Promise<never>(() => {})
-
 test('attempts that never end delay others for a second at most, and have failed after half a minute', async () => {
   const deliveries = deliverAll(9, (item) => (item < 8 ? never() : Promise.resolve('arrived')))
   await vi.advanceTimersByTimeAsync(900)
@@ -92,3 +53,42 @@ test('pauses grow, vary by a tenth, and come to a day', () => {
   const failing = [0, 80_000_000, DAY_MS - 1000]
   expect(failing.map((ms) => nextAttemptIn(11, ms, 0.5))).toEqual([29_845_000, 6_400_000, 60_000])
 })
+
+/** Delivers what is due, as a job does. @param attempt what becomes of a delivery, by its number */
+function deliverAll(due: number, attempt: (item: number) => Promise<'arrived' | 'failing'>) {
+  const all = Array.from({ length: due }, () => ({ attempts: 1, failing: 0 }) as Delivery)
+  const numberOf = (delivery: Delivery) => all.indexOf(delivery)
+  let claimed = 0
+  const [delivered, failed]: [number[], number[]] = [[], []]
+  const failures: unknown[] = []
+  const { signal } = new AbortController()
+  let looking = Promise.resolve()
+  let look: (signal: AbortSignal) => Promise<unknown>
+  const jobs = {
+    add: (_name: string, _schedule: object, piece: typeof look) => {
+      look = piece
+    },
+    wake() {
+      looking = looking.then(async () => {
+        while ((await look(signal)) === true);
+      })
+    },
+  }
+  const logFailure = (error: Error) => failures.push(error.message)
+  const state = deliverFrom({ jobs, logFailure } as unknown as App, {
+    async claim(most) {
+      claimed += most
+      return all.slice(claimed - most, claimed)
+    },
+    findTimeToNext: async () => undefined,
+    attempt: (delivery) => attempt(numberOf(delivery)),
+    recordDelivered: async (delivery) => void delivered.push(numberOf(delivery)),
+    recordFailed: async (delivery) => void failed.push(numberOf(delivery)),
+    giveUp: async () => {},
+    giveBack: async () => {},
+  })
+  jobs.wake()
+  return { state, delivered, failed, failures }
+}
+
+const never = () => new Promise<never>(() => {})

@@ -21,48 +21,6 @@ const service = openService({
 })
 const receiver = openReceiver(service)
 
-const publish = (rates: Record<string, number>) =>
-  loadRelease(service.database, onePixelRelease(rates), { publish: true })
-
-const ask = (request: string, payload?: object, by: Person = service.person) =>
-  service.ask(request, { by, payload })
-
-async function subscribe(changes: object = {}) {
-  const wanted = { ...WANTED, threshold: { kind: 'relative', value: 10 }, url: receiver.url, ...changes }
-  const { status, body } = await ask('POST /subscriptions', wanted)
-  expect([status, body]).toEqual([201, expect.anything()])
-  return body
-}
-
-const get = async (id: string) => (await ask(`GET /subscriptions/${id}`)).body
-
-/** What was due for later is due now: nobody waits for hours. */
-const hasten = () => sql`update webhook_delivery set due_at = now()`.execute(service.database.writer)
-
-const whileServing = (work: (look: () => void) => Promise<unknown>, settings?: object) =>
-  serveDuring(service, work, settings)
-
-const received = (count: number) => vi.waitFor(() => expect(receiver.received).toHaveLength(count), PATIENCE)
-
-const becomes = (id: string, expected: object) =>
-  vi.waitFor(async () => expect(await get(id)).toMatchObject(expected), PATIENCE)
-
-/** That something has come to somebody, and that this was noted. */
-const arrived = (id: string) => becomes(id, { delivered_at: expect.any(String) })
-const failed = (id: string) => becomes(id, { failing_since: expect.any(String) })
-
-/** The event that came as the first, or the one after so many. */
-const eventAt = (index = 0) => JSON.parse(receiver.received[index]?.body as string)
-
-const idsReceived = () => receiver.received.map(({ headers }) => headers['webhook-id'])
-
-/** Has the first event that came verified by secrets, as receivers do. */
-function expectSignedBy(...secrets: string[]): void {
-  const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]]
-  for (const secret of secrets)
-    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body))
-}
-
 test('what changes by more than the threshold is sent once, signed, with what it was before', async () => {
   // Something else is published as well, as everywhere.
   const elsewhere = onePixelRelease({ Urea: 1 }, { countryCode: 'rwa', cropCode: 'potato' })
@@ -418,3 +376,46 @@ describe('the owner of a subscription', () => {
     expect(Number(headers['retry-after'])).toBeLessThanOrEqual(10)
   })
 })
+
+const publish = (rates: Record<string, number>) =>
+  loadRelease(service.database, onePixelRelease(rates), { publish: true })
+
+const ask = (request: string, payload?: object, by: Person = service.person) =>
+  service.ask(request, { by, payload })
+
+async function subscribe(changes: object = {}) {
+  const wanted = { ...WANTED, threshold: { kind: 'relative', value: 10 }, url: receiver.url, ...changes }
+  const { status, body } = await ask('POST /subscriptions', wanted)
+  expect([status, body]).toEqual([201, expect.anything()])
+  return body
+}
+
+const get = async (id: string) => (await ask(`GET /subscriptions/${id}`)).body
+
+/** What was due for later is due now: nobody waits for hours. */
+const hasten = () => sql`update webhook_delivery set due_at = now()`.execute(service.database.writer)
+
+const whileServing = (work: (look: () => void) => Promise<unknown>, settings?: object) =>
+  serveDuring(service, work, settings)
+
+const received = (count: number) => vi.waitFor(() => expect(receiver.received).toHaveLength(count), PATIENCE)
+
+const becomes = (id: string, expected: object) =>
+  vi.waitFor(async () => expect(await get(id)).toMatchObject(expected), PATIENCE)
+
+/** That something has come to somebody, and that this was noted. */
+const arrived = (id: string) => becomes(id, { delivered_at: expect.any(String) })
+
+const failed = (id: string) => becomes(id, { failing_since: expect.any(String) })
+
+/** The event that came as the first, or the one after so many. */
+const eventAt = (index = 0) => JSON.parse(receiver.received[index]?.body as string)
+
+const idsReceived = () => receiver.received.map(({ headers }) => headers['webhook-id'])
+
+/** Has the first event that came verified by secrets, as receivers do. */
+function expectSignedBy(...secrets: string[]): void {
+  const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]]
+  for (const secret of secrets)
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body))
+}

@@ -3,14 +3,6 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { LANGUAGES, readLanguages, textsIn } from '#src/extensions/texts/languages.ts'
 import { folderOf, type LanguageContent, madeUpLanguage } from './language-files.ts'
 
-const TODAY = '2026-11-28'
-
-function readWith(files: Record<string, object | string>) {
-  const { url, remove } = folderOf(files)
-  onTestFinished(remove)
-  return readLanguages(url, TODAY)
-}
-
 describe('the languages of messages', () => {
   test('each file of the service is served, or waits for nothing but a person who checks it', () => {
     const { served, refused } = LANGUAGES
@@ -87,3 +79,11 @@ describe('the languages of messages', () => {
     )
   })
 })
+
+const TODAY = '2026-11-28'
+
+function readWith(files: Record<string, object | string>) {
+  const { url, remove } = folderOf(files)
+  onTestFinished(remove)
+  return readLanguages(url, TODAY)
+}

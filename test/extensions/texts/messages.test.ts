@@ -21,13 +21,6 @@ const service = openService()
 
 const AT = 'lat=9.5&lng=38.5'
 const IN_TEXT = { accept: 'text/plain' }
-const get = (url: string, headers = {}, method = 'GET') => service.ask(`${method} ${url}`, { headers })
-
-/** The headers of an answer that are not of its request alone. */
-const shared = ({ headers }: Awaited<ReturnType<typeof get>>) => {
-  const { date: _, 'x-request-id': __, ...others } = headers
-  return others
-}
 
 describe('format=text', () => {
   test.each([
@@ -138,3 +131,11 @@ test('the answer for a polygon makes a text as that for a point does', async () 
   const [first] = body.yield_data
   expect(Object.keys(first)).toEqual(expect.arrayContaining(['min', 'max', 'stddev', 'covered_percent']))
 })
+
+const get = (url: string, headers = {}, method = 'GET') => service.ask(`${method} ${url}`, { headers })
+
+/** The headers of an answer that are not of its request alone. */
+const shared = ({ headers }: Awaited<ReturnType<typeof get>>) => {
+  const { date: _, 'x-request-id': __, ...others } = headers
+  return others
+}

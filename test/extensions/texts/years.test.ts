@@ -10,25 +10,6 @@ const service = openService()
 const ETHIOPIA = { country: 'eth', crop: 'wheat', west: 33.2, south: 3.6, east: 47.6, north: 14.6 }
 const RWANDA = { country: 'rwa', crop: 'potato', west: 28.9, south: -2.8, east: 30.8, north: -1.1 }
 
-function* placesIn({ west, south, east, north }: typeof ETHIOPIA, across = 14) {
-  for (let row = 0; row < across; row++) {
-    for (let column = 0; column < across; column++) {
-      const lat = south + ((north - south) * (row + 0.5)) / across
-      const lng = west + ((east - west) * (column + 0.5)) / across
-      yield { lat: Number(lat.toFixed(5)), lng: Number(lng.toFixed(5)) }
-    }
-  }
-}
-
-const SAID = /(less than|more than)? ?(\d+) of 10 years/g
-
-/** The years that a text says in sum: "less than 1" is none, and "more than 9" all of them. */
-const sumOf = (text: string) =>
-  [...text.matchAll(SAID)].reduce((sum, [, bound, count]) => {
-    const years = Number(count)
-    return sum + (bound === undefined ? years : bound === 'less than' ? years - 1 : years + 1)
-  }, 0)
-
 describe.each([ETHIOPIA, RWANDA])('the odds of all places of a grid over $country', (area) => {
   test('add up to ten years in texts', async () => {
     let counted = 0
@@ -65,3 +46,22 @@ test('the odds of a field add up to ten years, as of a point', async () => {
   const text = composeText([yieldPrediction], body, textsIn(), 9)
   expect(sumOf(text), text).toBe(10)
 })
+
+function* placesIn({ west, south, east, north }: typeof ETHIOPIA, across = 14) {
+  for (let row = 0; row < across; row++) {
+    for (let column = 0; column < across; column++) {
+      const lat = south + ((north - south) * (row + 0.5)) / across
+      const lng = west + ((east - west) * (column + 0.5)) / across
+      yield { lat: Number(lat.toFixed(5)), lng: Number(lng.toFixed(5)) }
+    }
+  }
+}
+
+const SAID = /(less than|more than)? ?(\d+) of 10 years/g
+
+/** The years that a text says in sum: "less than 1" is none, and "more than 9" all of them. */
+const sumOf = (text: string) =>
+  [...text.matchAll(SAID)].reduce((sum, [, bound, count]) => {
+    const years = Number(count)
+    return sum + (bound === undefined ? years : bound === 'less than' ? years - 1 : years + 1)
+  }, 0)

@@ -11,54 +11,6 @@ import { mountSmallDisk } from '#test/setup/small-disk.ts'
 
 const LIMITS = { mostBytes: 100_000, processes: 1, deadlineMs: 60_000, writes: 100, pauseMs: 60_000 }
 
-/** A part of a file with a thousand bytes, which go by its number. */
-function part(number: number): { range: Range; bytes: Buffer } {
-  const sum = createHash('sha256').update(String(number)).digest('hex')
-  const bytes = Buffer.alloc(1000, `${number} ${sum}`)
-  const range = {
-    name: `${sum}.tif`,
-    offset: number,
-    length: 1000,
-    isWhole: (read: Buffer) => read.equals(bytes),
-  }
-  return { range, bytes }
-}
-
-/** A store that has all parts, and what was asked of it. */
-function newStore(): RangeReader & { asked: number[] } {
-  const asked: number[] = []
-  return {
-    asked,
-    async read({ offset }) {
-      asked.push(offset)
-      return part(offset).bytes
-    },
-  }
-}
-
-async function filesOf(folder: string): Promise<string[]> {
-  const names = await readdir(folder, { recursive: true, withFileTypes: true })
-  return names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-}
-
-async function numbersIn(folder: string): Promise<number[]> {
-  const numbers = (await filesOf(folder)).map((name) => /\.(\d+)-1000$/.exec(name)?.[1] ?? 'none')
-  return numbers
-    .filter((number) => number !== 'none')
-    .map(Number)
-    .sort((a, b) => a - b)
-}
-
-/** Reads parts one after the other; each is stored before the next one. */
-async function keep(files: ReturnType<typeof diskCached>, numbers: number[]): Promise<void> {
-  for (const number of numbers) {
-    expect(await files.read(part(number).range)).toEqual(part(number).bytes)
-    await files.settled()
-  }
-}
-
-const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
-
 test('what was read is read from the disk then, by other processes and later ones too', async () => {
   const folder = join(await newFolder(), 'cache')
   const store = newStore()
@@ -194,3 +146,51 @@ test('a disk that is full is no error, and what is on it is read', async ({ skip
     unmount()
   }
 })
+
+/** A part of a file with a thousand bytes, which go by its number. */
+function part(number: number): { range: Range; bytes: Buffer } {
+  const sum = createHash('sha256').update(String(number)).digest('hex')
+  const bytes = Buffer.alloc(1000, `${number} ${sum}`)
+  const range = {
+    name: `${sum}.tif`,
+    offset: number,
+    length: 1000,
+    isWhole: (read: Buffer) => read.equals(bytes),
+  }
+  return { range, bytes }
+}
+
+/** A store that has all parts, and what was asked of it. */
+function newStore(): RangeReader & { asked: number[] } {
+  const asked: number[] = []
+  return {
+    asked,
+    async read({ offset }) {
+      asked.push(offset)
+      return part(offset).bytes
+    },
+  }
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true })
+  return names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+async function numbersIn(folder: string): Promise<number[]> {
+  const numbers = (await filesOf(folder)).map((name) => /\.(\d+)-1000$/.exec(name)?.[1] ?? 'none')
+  return numbers
+    .filter((number) => number !== 'none')
+    .map(Number)
+    .sort((a, b) => a - b)
+}
+
+/** Reads parts one after the other; each is stored before the next one. */
+async function keep(files: ReturnType<typeof diskCached>, numbers: number[]): Promise<void> {
+  for (const number of numbers) {
+    expect(await files.read(part(number).range)).toEqual(part(number).bytes)
+    await files.settled()
+  }
+}
+
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)

@@ -15,7 +15,7 @@ if (MISSING) console.warn('test/extensions/tile-files/far-stores.test.ts is skip
 
 const NAME = `${'ab'.repeat(32)}.tif`
 const OTHER = `${'cd'.repeat(32)}.tif`
-const BYTES = Buffer.from('0123456789')
+
 const CREDENTIALS = { accessKeyId: 'key', secretAccessKey: 'secret', region: 'here' }
 const LIMITS = { timeoutMs: 5000, pausesMs: [0, 0] }
 
@@ -24,19 +24,6 @@ afterEach(() => {
   server?.closeAllConnections()
   server?.close()
 })
-
-async function serve(listener: RequestListener): Promise<string> {
-  server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-}
-
-const openWeb = async (listener: RequestListener) => openWebServer(new URL(await serve(listener)), 5000)
-const openS3 = async (listener: RequestListener) =>
-  openBucket(
-    { endpoint: await serve(listener), bucket: 'b', prefix: 'tiles', credentials: CREDENTIALS },
-    LIMITS,
-  )
 
 test.each([
   ['all of a file for a part', 200, 'the answer is 200'],
@@ -149,6 +136,8 @@ test('a bucket is listed page by page, without what is none of ours', async () =
   ])
 })
 
+const BYTES = Buffer.from('0123456789')
+
 describe.skipIf(MISSING)('a store behind nginx, 20 ms away', () => {
   let folder: string
   let away: TcpProxy
@@ -196,3 +185,17 @@ describe.skipIf(MISSING)('a store behind nginx, 20 ms away', () => {
     await expect(bucket.write(OTHER, BYTES)).rejects.toMatchObject({ name: 'StorageUnavailable' })
   })
 })
+
+async function serve(listener: RequestListener): Promise<string> {
+  server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+const openWeb = async (listener: RequestListener) => openWebServer(new URL(await serve(listener)), 5000)
+
+const openS3 = async (listener: RequestListener) =>
+  openBucket(
+    { endpoint: await serve(listener), bucket: 'b', prefix: 'tiles', credentials: CREDENTIALS },
+    LIMITS,
+  )

@@ -29,19 +29,7 @@ const service = openApp({
   prepare: (database) => loadRelease(database, SOURCE),
 })
 
-/** What is answered in a column: the rate, or the error. */
-async function ask(column: number, app = service.app) {
-  const payload = { lat: 8.995, lng: 34 + (column + 0.5) * 0.01, crop: 'wheat', country_code: 'eth' }
-  const { status, body } = await call(app, 'POST /advisory/fertilizer/point', { payload })
-  return status === 200 ? body.fertilizer_data[0].rate_kg_ha : [status, body.code, body.error]
-}
-
 const UNREADABLE = [503, 'DATABASE_UNAVAILABLE', 'The rasters cannot be read at present; try again later.']
-
-async function granules(): Promise<string[]> {
-  const names = await readdir(folder, { recursive: true })
-  return names.filter((name) => name.endsWith('.tif')).map((name) => join(folder, name))
-}
 
 test('a release is loaded into the files that TILE_STORE names, and not into the database', async () => {
   const { writer } = service.database
@@ -104,3 +92,15 @@ test('without the extension they are answered 503, others as ever, and readiness
     await app.close()
   }
 })
+
+/** What is answered in a column: the rate, or the error. */
+async function ask(column: number, app = service.app) {
+  const payload = { lat: 8.995, lng: 34 + (column + 0.5) * 0.01, crop: 'wheat', country_code: 'eth' }
+  const { status, body } = await call(app, 'POST /advisory/fertilizer/point', { payload })
+  return status === 200 ? body.fertilizer_data[0].rate_kg_ha : [status, body.code, body.error]
+}
+
+async function granules(): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true })
+  return names.filter((name) => name.endsWith('.tif')).map((name) => join(folder, name))
+}

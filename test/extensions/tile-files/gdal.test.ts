@@ -37,37 +37,6 @@ const CASES: Record<string, Case> = {
   },
 }
 
-/** A value of each pixel that the type holds; a corner and some of the others have none. */
-function pixelsIn(band: StoredBand, { column, row, width, height }: Window): Pixels {
-  const pixels = createPixels(band.pixelType, width * height)
-  for (let at = 0; at < pixels.length; at++) {
-    const [x, y] = [column + (at % width), row + Math.floor(at / width)]
-    const isGap = (x < 256 && y < 200) || (x * 7 + y) % 5 === 0
-    const value = band.pixelType.endsWith('F') ? (x * 31 + y * 17) / 8 : (x * 31 + y * 17) % 100
-    pixels[at] = isGap && band.nodata !== undefined ? band.nodata : value
-  }
-  return pixels
-}
-
-async function granulesOf({
-  grid,
-  types,
-  nodata,
-}: Case): Promise<{ bands: StoredBand[]; granules: EncodedGranule[] }> {
-  const bands = types.map((pixelType, index) => ({
-    pixelType,
-    nodata: storedNodata(pixelType, nodata[index]),
-  }))
-  const builder = new GranuleBuilder(await loadZstd(), { grid, geographic: grid.srid === 4326, bands })
-  const granules: EncodedGranule[] = []
-  for (let row = 0; row < grid.height; row += 96) {
-    const window = { column: 0, row, width: grid.width, height: Math.min(96, grid.height - row) }
-    const pixels = bands.map((band) => pixelsIn(band, window))
-    granules.push(...builder.add(window, pixels))
-  }
-  return { bands, granules: [...granules, ...builder.finish()] }
-}
-
 describe.skipIf(!hasGdal).each(Object.entries(CASES))('a granule of %s', (_, kind) => {
   test('is a cloud-optimised GeoTIFF by the rules of GDAL, and has its pixels in 50 places', async () => {
     const folder = await newFolder()
@@ -116,4 +85,35 @@ describe.skipIf(!hasGdal).each(Object.entries(CASES))('a granule of %s', (_, kin
 /** gdallocationinfo writes fifteen digits of a number. */
 function near(value: number): number {
   return Number(value.toPrecision(15))
+}
+
+/** A value of each pixel that the type holds; a corner and some of the others have none. */
+function pixelsIn(band: StoredBand, { column, row, width, height }: Window): Pixels {
+  const pixels = createPixels(band.pixelType, width * height)
+  for (let at = 0; at < pixels.length; at++) {
+    const [x, y] = [column + (at % width), row + Math.floor(at / width)]
+    const isGap = (x < 256 && y < 200) || (x * 7 + y) % 5 === 0
+    const value = band.pixelType.endsWith('F') ? (x * 31 + y * 17) / 8 : (x * 31 + y * 17) % 100
+    pixels[at] = isGap && band.nodata !== undefined ? band.nodata : value
+  }
+  return pixels
+}
+
+async function granulesOf({
+  grid,
+  types,
+  nodata,
+}: Case): Promise<{ bands: StoredBand[]; granules: EncodedGranule[] }> {
+  const bands = types.map((pixelType, index) => ({
+    pixelType,
+    nodata: storedNodata(pixelType, nodata[index]),
+  }))
+  const builder = new GranuleBuilder(await loadZstd(), { grid, geographic: grid.srid === 4326, bands })
+  const granules: EncodedGranule[] = []
+  for (let row = 0; row < grid.height; row += 96) {
+    const window = { column: 0, row, width: grid.width, height: Math.min(96, grid.height - row) }
+    const pixels = bands.map((band) => pixelsIn(band, window))
+    granules.push(...builder.add(window, pixels))
+  }
+  return { bands, granules: [...granules, ...builder.finish()] }
 }

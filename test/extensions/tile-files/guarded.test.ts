@@ -8,29 +8,8 @@ import { FileMissing, openFolder, type Range, type RangeReader } from '#src/exte
 import { newFolder } from '#test/setup/folders.ts'
 
 const RANGE: Range = { name: 'a.tif', offset: 0, length: 3, isWhole: () => true }
-const LIMITS = { failures: 3, pauseMs: 100, concurrency: 2, deadlineMs: 60_000 }
-
-interface Asked {
-  signal: AbortSignal | undefined
-  answer(bytes: Buffer): void
-  fail(error: Error): void
-}
-
-/** What is read through a guard from a store that answers when the test says so. */
-function newStore(limits: Partial<typeof LIMITS> = {}) {
-  const asked: Asked[] = []
-  const ranges: RangeReader = {
-    read: (_, signal) =>
-      new Promise((resolve, reject) => {
-        asked.push({ signal, answer: resolve, fail: reject })
-      }),
-  }
-  const files = guarded('/tiles', ranges, { ...LIMITS, ...limits })
-  return { asked, files, read: () => files.read(RANGE) }
-}
 
 const AWAY = new StorageUnavailable('nobody is there')
-const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('no more are read at a time than may be, in the order of those who ask', async () => {
   const { asked, read, files } = newStore()
@@ -174,3 +153,26 @@ test('a cache that cannot be written is named at the start', async () => {
     'nothing is stored in TILE_DISK_CACHE_DIR: it cannot be written',
   ])
 })
+
+const LIMITS = { failures: 3, pauseMs: 100, concurrency: 2, deadlineMs: 60_000 }
+
+interface Asked {
+  signal: AbortSignal | undefined
+  answer(bytes: Buffer): void
+  fail(error: Error): void
+}
+
+/** What is read through a guard from a store that answers when the test says so. */
+function newStore(limits: Partial<typeof LIMITS> = {}) {
+  const asked: Asked[] = []
+  const ranges: RangeReader = {
+    read: (_, signal) =>
+      new Promise((resolve, reject) => {
+        asked.push({ signal, answer: resolve, fail: reject })
+      }),
+  }
+  const files = guarded('/tiles', ranges, { ...LIMITS, ...limits })
+  return { asked, files, read: () => files.read(RANGE) }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))

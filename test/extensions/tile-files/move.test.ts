@@ -37,18 +37,6 @@ const service = openService({
   },
 })
 
-const tiffs = async () => (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('.tif'))
-
-const answers = (app = service.app, kinds = SOME) => answersOf(app, service.person, kinds)
-
-async function countOf(table: 'raster_tile' | 'granule'): Promise<number> {
-  const { count } = await service.database.writer
-    .selectFrom(table)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
-}
-
 /** So many are moved back: each is written to the disk as a load is, which takes its time. */
 const BACK = 2
 
@@ -247,3 +235,15 @@ test('work that is done alone is not held up for long by a machine that has gone
   })
   expect(settings).toEqual([{ idle: '30', interval: '10', count: '3' }])
 })
+
+const tiffs = async () => (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('.tif'))
+
+const answers = (app = service.app, kinds = SOME) => answersOf(app, service.person, kinds)
+
+async function countOf(table: 'raster_tile' | 'granule'): Promise<number> {
+  const { count } = await service.database.writer
+    .selectFrom(table)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

@@ -3,14 +3,6 @@ import { loadConfig } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { openFileStore } from '#src/extensions/tile-files/open.ts'
 
-const S3 = {
-  S3_ENDPOINT: 'https://s3.example.org',
-  S3_ACCESS_KEY_ID: 'key',
-  S3_SECRET_ACCESS_KEY: 'a secret',
-}
-
-const read = (settings: Record<string, string>) => loadConfig({ ...S3, ...settings })
-
 test.each([
   [{ TILE_STORE: 'postgis' }, undefined],
   [{ TILE_STORE: 'file:///srv/my%20tiles' }, '/srv/my tiles'],
@@ -55,3 +47,11 @@ test.each([
   if (isWell) expect(opening).not.toThrow()
   else expect(opening).toThrow(OperatorError)
 })
+
+const S3 = {
+  S3_ENDPOINT: 'https://s3.example.org',
+  S3_ACCESS_KEY_ID: 'key',
+  S3_SECRET_ACCESS_KEY: 'a secret',
+}
+
+const read = (settings: Record<string, string>) => loadConfig({ ...S3, ...settings })

@@ -24,25 +24,6 @@ beforeAll(async () => {
 })
 
 let versions = 0
-async function newCoverage(grid: Grid, store: TileStoreName): Promise<number> {
-  const { writer } = service.database
-  const series = {
-    product: 'forage',
-    countryCode: 'eth',
-    cropCode: null,
-    forecastPeriod: null,
-    synthetic: false,
-  }
-  const checksum = String(++versions)
-  const release = await insertRelease(
-    writer,
-    { ...series, source: 'A test', licence: 'CC0-1.0', checksum },
-    store,
-  )
-  const id = await insertCoverage(writer, release.id, grid, { west: 0, south: 0, east: 1, north: 1 })
-  await writer.updateTable('release').set({ status: 'ready' }).where('id', '=', release.id).execute()
-  return id
-}
 
 test('a tile in files is the same as in the database, byte for byte, whatever the pixels, grid and windows', async () => {
   const stores = await createTileStores(source)
@@ -85,3 +66,23 @@ test('each store says that it has nothing of a coverage that is in the other', a
   expect(await requireStore(stores, 'postgis').find(asked)).toEqual([Buffer.alloc(0), null])
   expect(await requireStore(stores, 'files').find(asked)).toEqual([null, Buffer.alloc(0)])
 })
+
+async function newCoverage(grid: Grid, store: TileStoreName): Promise<number> {
+  const { writer } = service.database
+  const series = {
+    product: 'forage',
+    countryCode: 'eth',
+    cropCode: null,
+    forecastPeriod: null,
+    synthetic: false,
+  }
+  const checksum = String(++versions)
+  const release = await insertRelease(
+    writer,
+    { ...series, source: 'A test', licence: 'CC0-1.0', checksum },
+    store,
+  )
+  const id = await insertCoverage(writer, release.id, grid, { west: 0, south: 0, east: 1, north: 1 })
+  await writer.updateTable('release').set({ status: 'ready' }).where('id', '=', release.id).execute()
+  return id
+}

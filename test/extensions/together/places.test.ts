@@ -16,13 +16,6 @@ beforeAll(async () => {
 })
 afterAll(() => agent.close())
 
-const get = async (path: string, query: Record<string, string>, by?: typeof service.person) =>
-  (await service.get(`${path}?${new URLSearchParams(query)}`, by ? { by } : {})).body
-
-type Entry = { scenario: string; yield_kg_ha: number }
-const normalOf = (entries: Entry[]) =>
-  entries.find(({ scenario }) => scenario === 'Normal')?.yield_kg_ha as number
-
 describe('the mean of an area', () => {
   test.each(['Amhara', 'Fiche'])('is the same at all channels: %s', async (place) => {
     const { yield_data, release, place: found } = await get('/advisory/yield', { place })
@@ -105,3 +98,11 @@ describe('names and codes with slashes', () => {
     expect(await ask('coop/2')).toBe('UNAUTHORIZED')
   })
 })
+
+const get = async (path: string, query: Record<string, string>, by?: typeof service.person) =>
+  (await service.get(`${path}?${new URLSearchParams(query)}`, by ? { by } : {})).body
+
+type Entry = { scenario: string; yield_kg_ha: number }
+
+const normalOf = (entries: Entry[]) =>
+  entries.find(({ scenario }) => scenario === 'Normal')?.yield_kg_ha as number

@@ -28,9 +28,6 @@ const SHARP = 'åssa@straße.example.org'
 let changed: { email: string; id: string; key: string }
 let taken: string
 
-const from = ({ environment: { DATABASE_URL, DATA_DIR } }: TestDatabase) =>
-  DATABASE_URL ?? (DATA_DIR as string)
-
 /** Dumps and restores as docs/operations.md says, or copies the folder of a stopped service. */
 async function copyOf({ kind, environment }: TestDatabase): Promise<TestDatabase> {
   const made = await createTestDatabase('new', SECRET)
@@ -43,9 +40,6 @@ async function copyOf({ kind, environment }: TestDatabase): Promise<TestDatabase
   await run('pg_restore', ['--exit-on-error', `--dbname=${made.environment.DATABASE_URL}`, dump])
   return made
 }
-
-const restore = (email: string, ...more: string[]) =>
-  runAgro(database, 'users', 'restore', email, '--from', from(copy), ...more)
 
 async function answersTo(app: App, token: string, paths: string[]): Promise<Record<string, string>> {
   const answers: Record<string, string> = {}
@@ -317,3 +311,9 @@ testOnServer('what cannot be restored is refused with a reason, and leaves nothi
     },
   ])
 })
+
+const from = ({ environment: { DATABASE_URL, DATA_DIR } }: TestDatabase) =>
+  DATABASE_URL ?? (DATA_DIR as string)
+
+const restore = (email: string, ...more: string[]) =>
+  runAgro(database, 'users', 'restore', email, '--from', from(copy), ...more)

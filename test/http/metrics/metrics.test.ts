@@ -25,21 +25,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const post = (path: string, body: unknown, headers = {}) =>
-  fetch(url + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  }).then((response) => response.text())
-
-/** How much larger the numbers are after something than before it, those that are not left out. */
-async function changes(work: () => Promise<unknown>): Promise<(name: string) => number> {
-  const before = await scrape(port)
-  await work()
-  const after = await scrape(port)
-  return (name) => (after.samples.get(name) ?? 0) - (before.samples.get(name) ?? 0)
-}
-
 test('answers are counted by method, route and status, and errors by their code', async () => {
   const more = await changes(async () => {
     for (let n = 0; n < 3; n++) await post(`${POINT}?n=${n}`, AT)
@@ -211,4 +196,19 @@ describe('the port for scrapes', () => {
 
 function portOf(address: AddressInfo | undefined): number {
   return (address as AddressInfo).port
+}
+
+const post = (path: string, body: unknown, headers = {}) =>
+  fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }).then((response) => response.text())
+
+/** How much larger the numbers are after something than before it, those that are not left out. */
+async function changes(work: () => Promise<unknown>): Promise<(name: string) => number> {
+  const before = await scrape(port)
+  await work()
+  const after = await scrape(port)
+  return (name) => (after.samples.get(name) ?? 0) - (before.samples.get(name) ?? 0)
 }

@@ -17,21 +17,6 @@ const [POINT_URL, POINTS_URL] = ['/advisory/yield/point', '/advisory/yield/point
 const FIELD_URL = '/advisory/yield'
 const [JSON_TYPE, NDJSON] = ['application/json', 'application/x-ndjson']
 
-/** Sends a body, as the service's person where no other headers are given. */
-function send(
-  url: string,
-  payload: string | Buffer,
-  headers: Record<string, string> = service.person.headers,
-) {
-  const all = { 'content-type': JSON_TYPE, ...headers }
-  return service.post(url, { payload, headers: all })
-}
-
-const refusal = (status: number, code: string, error: string | object = expect.any(String)) => ({
-  status,
-  body: { error, code },
-})
-
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const listOf = (count: number) => `[${'[],'.repeat(count - 1)}[]]`
 
@@ -288,4 +273,19 @@ test('long bodies that come together are parsed by turns, and a point that came 
   ])
   expect(order).toHaveLength(11)
   expect(order.indexOf('point 200')).toBeLessThan(3)
+})
+
+/** Sends a body, as the service's person where no other headers are given. */
+function send(
+  url: string,
+  payload: string | Buffer,
+  headers: Record<string, string> = service.person.headers,
+) {
+  const all = { 'content-type': JSON_TYPE, ...headers }
+  return service.post(url, { payload, headers: all })
+}
+
+const refusal = (status: number, code: string, error: string | object = expect.any(String)) => ({
+  status,
+  body: { error, code },
 })

@@ -18,20 +18,6 @@ beforeAll(async () => {
 })
 
 const ALL = '/advisory/point?lat=9.5&lng=38.5'
-const SCRIPT = '/docs/static/swagger-ui-bundle.js'
-
-function ask(
-  method: 'GET' | 'HEAD' | 'POST',
-  url: string,
-  accept?: string,
-  headers: Record<string, string> = {},
-) {
-  return service.app.inject({
-    method,
-    url,
-    headers: { ...headers, ...(accept !== undefined && { 'accept-encoding': accept }) },
-  })
-}
 
 describe('an answer of more than a kilobyte', () => {
   test.each([ALL, '/catalog', '/docs/static/swagger-ui.css'])(
@@ -145,6 +131,8 @@ describe('a streamed answer', () => {
   })
 })
 
+const SCRIPT = '/docs/static/swagger-ui-bundle.js'
+
 describe('what is the same for everybody', () => {
   test('is compressed once, and kept for a day', async () => {
     const plain = await ask('GET', SCRIPT)
@@ -181,3 +169,16 @@ describe('what is the same for everybody', () => {
     expect(part.headers).not.toHaveProperty('content-encoding')
   })
 })
+
+function ask(
+  method: 'GET' | 'HEAD' | 'POST',
+  url: string,
+  accept?: string,
+  headers: Record<string, string> = {},
+) {
+  return service.app.inject({
+    method,
+    url,
+    headers: { ...headers, ...(accept !== undefined && { 'accept-encoding': accept }) },
+  })
+}

@@ -42,24 +42,6 @@ function open(localAddress = '127.0.0.1', { server }: App = service.app): Client
   return Object.assign(socket, { received: '' })
 }
 
-function listen(socket: Client): Client {
-  return socket.on('data', (data) => {
-    socket.received += data
-  })
-}
-
-/** What comes back until the service hangs up. */
-async function answerTo(...parts: (string | Buffer)[]): Promise<{ status: number; code?: string }> {
-  const socket = listen(open())
-  for (const part of parts) socket.write(part)
-  await once(socket, 'close')
-  const [head = '', body = '{}'] = socket.received.split('\r\n\r\n')
-  return { status: Number(head.split(' ')[1]), code: JSON.parse(body).code }
-}
-
-const post = (path: string, type: string, more = '') =>
-  `POST ${path} HTTP/1.1\r\n${headers}Content-Type: ${type}\r\nConnection: close\r\n${more}`
-
 describe('a client that does not send on', () => {
   const TIMEOUT = { status: 408, code: 'REQUEST_TIMEOUT' }
 
@@ -197,3 +179,21 @@ describe('more connections than there may be', () => {
     expect(asking.received).toMatch(/^HTTP\/1.1 200 /)
   })
 })
+
+function listen(socket: Client): Client {
+  return socket.on('data', (data) => {
+    socket.received += data
+  })
+}
+
+/** What comes back until the service hangs up. */
+async function answerTo(...parts: (string | Buffer)[]): Promise<{ status: number; code?: string }> {
+  const socket = listen(open())
+  for (const part of parts) socket.write(part)
+  await once(socket, 'close')
+  const [head = '', body = '{}'] = socket.received.split('\r\n\r\n')
+  return { status: Number(head.split(' ')[1]), code: JSON.parse(body).code }
+}
+
+const post = (path: string, type: string, more = '') =>
+  `POST ${path} HTTP/1.1\r\n${headers}Content-Type: ${type}\r\nConnection: close\r\n${more}`

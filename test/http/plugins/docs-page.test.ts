@@ -11,21 +11,9 @@ import { openApp } from '#test/setup/open-service.ts'
 
 const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
-const pageAt = async (url: string) => (await service.get(url)).text
-
-/** The addresses of this service that a page names, as a browser at `url` would ask for them. */
-function linksOf(page: string, url: string): string[] {
-  return [...page.matchAll(/(?:src|href)="((?!https?:)[^"#]+)"/g)].map(
-    ([, link = '']) => new URL(link, `http://localhost${url}`).pathname,
-  )
-}
-
 const READING_PATHS = createReadings(
   EXTENSIONS.flatMap(({ guide }) => (guide ? [{ ...guide, file: '' }] : [])),
 ).paths
-
-/** What GitHub and browsers find by the part of a link behind `#`. */
-const idsOf = (page: string) => new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
 
 describe('the documents for integrators', () => {
   test('are shown with the chapters of the guide above the operations', async () => {
@@ -178,3 +166,15 @@ test('the first calls run as they stand in curl, JavaScript and Python, and are 
     expect(answers).toEqual([answers[0], answers[0], answers[0]])
   }
 })
+
+const pageAt = async (url: string) => (await service.get(url)).text
+
+/** The addresses of this service that a page names, as a browser at `url` would ask for them. */
+function linksOf(page: string, url: string): string[] {
+  return [...page.matchAll(/(?:src|href)="((?!https?:)[^"#]+)"/g)].map(
+    ([, link = '']) => new URL(link, `http://localhost${url}`).pathname,
+  )
+}
+
+/** What GitHub and browsers find by the part of a link behind `#`. */
+const idsOf = (page: string) => new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))

@@ -23,51 +23,6 @@ beforeEach(async () => {
   return () => app.close()
 })
 
-interface Client extends Socket {
-  received: string
-  reset: boolean
-}
-
-/** A client that does not hang up when the service does. */
-function open(): Client {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-  const client = Object.assign(socket, { received: '', reset: false })
-  client.on('error', () => {
-    client.reset = true
-  })
-  client.on('data', (data) => {
-    client.received += data
-  })
-  onTestFinished(() => void client.destroy())
-  return client
-}
-
-/** Asks over a connection, and waits until what has come is as expected. */
-async function answered(client: Client, request: string, pattern: RegExp): Promise<string[]> {
-  client.received = ''
-  client.write(request)
-  await vi.waitFor(() => expect(client.received).toMatch(pattern), PATIENCE)
-  return [...client.received.matchAll(/^Connection: .*(?=\r)/gim)].map(([line]) => line.toLowerCase())
-}
-
-/** A connection over which something was answered, and more may be asked. */
-async function openIdle(): Promise<Client> {
-  const client = open()
-  expect(await answered(client, GET, LIVE)).toEqual(['connection: keep-alive'])
-  return client
-}
-
-const refused = () =>
-  vi.waitFor(async () => {
-    const client = open()
-    await new Promise((resolve) => client.once('connect', resolve).once('close', resolve))
-    client.destroy()
-    expect(client.reset).toBe(true)
-  }, PATIENCE)
-
-const hungUp = (client: Client) =>
-  vi.waitFor(() => expect(client.readableEnded || client.reset).toBe(true), PATIENCE)
-
 // Nothing here knows a database.
 describe('a service that is about to stop', () => {
   test('tells whoever asks over a connection that was there before that the answer is its last', async () => {
@@ -166,3 +121,48 @@ describe('a service that is about to stop', () => {
     for (const client of [half, idle]) await hungUp(client)
   })
 })
+
+interface Client extends Socket {
+  received: string
+  reset: boolean
+}
+
+/** A client that does not hang up when the service does. */
+function open(): Client {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  const client = Object.assign(socket, { received: '', reset: false })
+  client.on('error', () => {
+    client.reset = true
+  })
+  client.on('data', (data) => {
+    client.received += data
+  })
+  onTestFinished(() => void client.destroy())
+  return client
+}
+
+/** Asks over a connection, and waits until what has come is as expected. */
+async function answered(client: Client, request: string, pattern: RegExp): Promise<string[]> {
+  client.received = ''
+  client.write(request)
+  await vi.waitFor(() => expect(client.received).toMatch(pattern), PATIENCE)
+  return [...client.received.matchAll(/^Connection: .*(?=\r)/gim)].map(([line]) => line.toLowerCase())
+}
+
+/** A connection over which something was answered, and more may be asked. */
+async function openIdle(): Promise<Client> {
+  const client = open()
+  expect(await answered(client, GET, LIVE)).toEqual(['connection: keep-alive'])
+  return client
+}
+
+const refused = () =>
+  vi.waitFor(async () => {
+    const client = open()
+    await new Promise((resolve) => client.once('connect', resolve).once('close', resolve))
+    client.destroy()
+    expect(client.reset).toBe(true)
+  }, PATIENCE)
+
+const hungUp = (client: Client) =>
+  vi.waitFor(() => expect(client.readableEnded || client.reset).toBe(true), PATIENCE)

@@ -12,53 +12,9 @@ import { FIELD_IN_PIXEL } from '#test/setup/releases.ts'
 
 const FIELD = { geometry: FIELD_IN_PIXEL }
 const POINT = { lat: 9.5, lng: 38.5 }
-const RATED = { rating: 4, comment: 'Close to it.' }
-
-interface Call {
-  url: string
-  key?: string
-  payload: object
-  /** The service's person, where it is left out; nobody, where it is null. */
-  who?: Pick<Person, 'headers'> | null
-}
 
 // What is in memory stays there.
 const service = openService({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
-
-function post({ url, key, payload, who = service.person }: Call) {
-  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
-  return service.post(url, { payload, headers, ...(who && { by: who }) })
-}
-
-/** A point that is asked for, of which each has a key of its own. */
-const pointRequest = () => ({ url: '/advisory/yield/point', key: randomUUID(), payload: POINT })
-
-async function historyOf(by: Person): Promise<string[]> {
-  const { items } = (await service.get('/history/my', { by })).body
-  return items.map(({ id }: { id: string }) => id)
-}
-
-/** What is stored of an account's requests. */
-function records(userId = service.person.user.id): Promise<{ answer: Buffer | null }[]> {
-  const { writer } = service.database
-  return writer.selectFrom('idempotency_record').selectAll().where('user_id', '=', userId).execute()
-}
-
-/** Has the person's requests be made so long ago, and not answered yet where that is said. */
-async function age(interval: string, answered = true): Promise<void> {
-  await sql`
-    update idempotency_record
-    set begun_at = now() - ${interval}::interval, answer = case when ${answered} then answer end
-    where user_id = ${service.person.user.id}`.execute(service.database.writer)
-}
-
-function expectReplayed(again: Called, first: Called): void {
-  expect([again.status, again.text]).toEqual([first.status, first.text])
-  expect(first.headers).not.toHaveProperty('idempotency-replayed')
-  expect(again.headers['idempotency-replayed']).toBe('true')
-  const same = ['content-type', 'cache-control', 'advisory-release'] as const
-  for (const name of same) expect(again.headers[name]).toBe(first.headers[name])
-}
 
 describe('a request that is sent again with its Idempotency-Key', () => {
   test.each([
@@ -131,6 +87,8 @@ describe('a request that is sent again with its Idempotency-Key', () => {
     expect(done).toHaveLength(1)
   })
 })
+
+const RATED = { rating: 4, comment: 'Close to it.' }
 
 describe('an Idempotency-Key', () => {
   test('that comes with another request is 422', async () => {
@@ -210,6 +168,14 @@ describe('an Idempotency-Key', () => {
     expect((await post({ url: '/advisory/yield', key, payload: FIELD })).status).toBe(200)
   })
 })
+
+/** Has the person's requests be made so long ago, and not answered yet where that is said. */
+async function age(interval: string, answered = true): Promise<void> {
+  await sql`
+    update idempotency_record
+    set begun_at = now() - ${interval}::interval, answer = case when ${answered} then answer end
+    where user_id = ${service.person.user.id}`.execute(service.database.writer)
+}
 
 describe('what is kept of requests with an Idempotency-Key', () => {
   test('counts for a day, and is deleted then', async () => {
@@ -309,3 +275,38 @@ describe('where a request cannot be noted', () => {
     }
   })
 })
+
+interface Call {
+  url: string
+  key?: string
+  payload: object
+  /** The service's person, where it is left out; nobody, where it is null. */
+  who?: Pick<Person, 'headers'> | null
+}
+
+function post({ url, key, payload, who = service.person }: Call) {
+  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
+  return service.post(url, { payload, headers, ...(who && { by: who }) })
+}
+
+/** A point that is asked for, of which each has a key of its own. */
+const pointRequest = () => ({ url: '/advisory/yield/point', key: randomUUID(), payload: POINT })
+
+async function historyOf(by: Person): Promise<string[]> {
+  const { items } = (await service.get('/history/my', { by })).body
+  return items.map(({ id }: { id: string }) => id)
+}
+
+/** What is stored of an account's requests. */
+function records(userId = service.person.user.id): Promise<{ answer: Buffer | null }[]> {
+  const { writer } = service.database
+  return writer.selectFrom('idempotency_record').selectAll().where('user_id', '=', userId).execute()
+}
+
+function expectReplayed(again: Called, first: Called): void {
+  expect([again.status, again.text]).toEqual([first.status, first.text])
+  expect(first.headers).not.toHaveProperty('idempotency-replayed')
+  expect(again.headers['idempotency-replayed']).toBe('true')
+  const same = ['content-type', 'cache-control', 'advisory-release'] as const
+  for (const name of same) expect(again.headers[name]).toBe(first.headers[name])
+}

@@ -19,15 +19,6 @@ beforeAll(async () => {
   lines = captureLog(service.app)
 })
 
-const logged = (
-  settings: Record<string, string>,
-  ask: (app: App, lines: string[]) => Promise<unknown>,
-): Promise<Record<string, unknown>[]> =>
-  withOtherService(service, { ACCESS_LOG: 'false', ...settings }, async (app, lines) => {
-    await ask(app, lines)
-    return lines.map((line) => JSON.parse(line))
-  })
-
 test('ACCESS_LOG has a line for each answer, without what may be secret', async () => {
   const settings = { ACCESS_LOG: 'true', LOG_LEVEL: 'silent', BASE_PATH: '/agro' }
   const lines = await logged(settings, async (app) => {
@@ -157,3 +148,12 @@ test('trace logs statements, without the values that they are asked with', async
   expect(JSON.stringify(lines.map(({ ms: _, ...line }) => line))).not.toContain('38.5')
   expect(await logged({ LOG_LEVEL: 'warn' }, (app) => app.inject('/catalog'))).toEqual([])
 })
+
+const logged = (
+  settings: Record<string, string>,
+  ask: (app: App, lines: string[]) => Promise<unknown>,
+): Promise<Record<string, unknown>[]> =>
+  withOtherService(service, { ACCESS_LOG: 'false', ...settings }, async (app, lines) => {
+    await ask(app, lines)
+    return lines.map((line) => JSON.parse(line))
+  })

@@ -3,13 +3,6 @@ import { expect, test } from 'vitest'
 import { findBucket, noLatencies, quantile } from '#src/http/metrics/requests.ts'
 import { createSlowCalls } from '#src/http/plugins/request-counts.ts'
 
-function histogramOf(durations: number[]): number[] {
-  const latencies = noLatencies()
-  for (const duration of durations)
-    latencies[findBucket(duration)] = (latencies[findBucket(duration)] ?? 0) + 1
-  return latencies
-}
-
 test('a quantile is within 10 % of the duration that a sorted list has there', () => {
   const duration = fc.double({ min: Math.log(0.1), max: Math.log(74_000), noNaN: true }).map(Math.exp)
   fc.assert(
@@ -91,3 +84,10 @@ test('those of a window are forgotten with the one after the next, also where no
   clock.time = 90 * HOUR
   expect([slowest(), slowCalls.read().since]).toEqual([[], 78 * HOUR])
 })
+
+function histogramOf(durations: number[]): number[] {
+  const latencies = noLatencies()
+  for (const duration of durations)
+    latencies[findBucket(duration)] = (latencies[findBucket(duration)] ?? 0) + 1
+  return latencies
+}

@@ -19,24 +19,6 @@ const prefixed = openApp({
 })
 beforeAll(() => service.app.listen({ host: '127.0.0.1', port: 0 }))
 
-interface Way {
-  from?: string
-  prefix?: string
-  headers?: Record<string, string>
-}
-
-async function ask(
-  { app }: Pick<TestApp, 'app'>,
-  url: string,
-  { from = '10.1.2.3', prefix, headers = {} }: Way = {},
-) {
-  const answer = await call(app, `GET ${url}`, {
-    from,
-    headers: { ...headers, ...(prefix !== undefined && { 'x-forwarded-prefix': prefix }) },
-  })
-  return { ...answer.body, link: answer.headers.link }
-}
-
 test('BASE_PATH prefixes every path, and links begin with it', async () => {
   expect((await prefixed.get('/health/ready')).status).toBe(404)
   const { servers, paths } = await ask(prefixed, '/agro/openapi.json')
@@ -304,3 +286,21 @@ test('a page of another origin may not ask where CORS_ORIGINS does not list it',
     expect(headers.vary).toContain('Origin')
   }
 })
+
+interface Way {
+  from?: string
+  prefix?: string
+  headers?: Record<string, string>
+}
+
+async function ask(
+  { app }: Pick<TestApp, 'app'>,
+  url: string,
+  { from = '10.1.2.3', prefix, headers = {} }: Way = {},
+) {
+  const answer = await call(app, `GET ${url}`, {
+    from,
+    headers: { ...headers, ...(prefix !== undefined && { 'x-forwarded-prefix': prefix }) },
+  })
+  return { ...answer.body, link: answer.headers.link }
+}

@@ -10,16 +10,7 @@ import { openApp } from '#test/setup/open-service.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-/** What the files of a first view may take, compressed, without the library that draws maps. */
-const FIRST_VIEW_BYTES = 30_000
-
 const service = openApp({ template: 'empty' })
-
-async function serviceWith(settings: Partial<Config>): Promise<Pick<TestApp, 'app'>> {
-  const app = await buildApp({ ...service.testDatabase.config, ...settings }, service.database)
-  onTestFinished(() => app.close())
-  return { app }
-}
 
 const frontPage = (headers = {}, { app }: Pick<TestApp, 'app'> = service, url = '/') =>
   app.inject({ url, headers: { accept: BROWSER, ...headers } })
@@ -139,6 +130,9 @@ const importsOf = (url: string, text: string) =>
 
 const PAGES = [...WEB_PAGES, ...EXTENSIONS.flatMap(({ pages = [] }) => pages)]
 
+/** What the files of a first view may take, compressed, without the library that draws maps. */
+const FIRST_VIEW_BYTES = 30_000
+
 test.each(PAGES.map(({ path }) => path))(
   'the first view of a page takes less than 30 kB, compressed, without the library that draws maps: %s',
   async (path) => {
@@ -161,3 +155,9 @@ test.each(PAGES.map(({ path }) => path))(
     expect(inPage).toEqual(expect.arrayContaining([...files]))
   },
 )
+
+async function serviceWith(settings: Partial<Config>): Promise<Pick<TestApp, 'app'>> {
+  const app = await buildApp({ ...service.testDatabase.config, ...settings }, service.database)
+  onTestFinished(() => app.close())
+  return { app }
+}
