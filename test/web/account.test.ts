@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { createTestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
+import { expectState } from '#test/setup/page-state.ts'
 import { PASSWORD } from '#test/setup/people.ts'
 import { allFaultsOf } from './looks.ts'
 import { openPages, PHONE, savedBy, until } from './pages.ts'
@@ -21,11 +22,13 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     await page.getByLabel('New password').fill('short')
     await page.getByRole('button', { name: 'Make an account' }).click()
     await page.locator('[name=password][aria-invalid=true]:focus').waitFor()
-    expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true')
+    await expectState(page.locator('main'), 'account-refused')
     expect(takeRefusals(400)).toBe(1)
     await page.getByLabel('New password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Make an account' }).click()
     await page.getByText('Logged in as Amina Bekele.').waitFor()
+    await until(page, "!document.querySelector('[aria-busy=true]')")
+    await expectState(page.locator('main'), 'account')
   })
 
   test('stay logged in over a reload; no token is kept but the one that is changed at each use', async () => {

@@ -6,8 +6,10 @@ import { describe, expect, test } from 'vitest'
 import { insertRelease } from '#src/ingest/queries.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
+import { expectFigures, expectState } from '#test/setup/page-state.ts'
 import { createTestAppWithPerson, makeAdmin, PASSWORD } from '#test/setup/people.ts'
 import { releaseDescription } from '#test/setup/releases.ts'
+import { figuresOfAreas, figuresOfClasses, figuresOfLayers, figuresOfReport } from './figures.ts'
 import { allFaultsOf, looksOf } from './looks.ts'
 import { drawn, openPages, PHONE, savedBy, until } from './pages.ts'
 
@@ -80,34 +82,17 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     await page.getByRole('button', { name: 'Get the advice' }).click()
     await logInAsked()
     await page.locator('.report').waitFor()
-    const [answer, grain] = await Promise.all(
-      ['fertilizer', 'yield'].map((product) => asked(`/advisory/${product}`, { geometry: FIELD })),
-    )
-    const text = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 4 })
-    const amount = (value: number) => Number(value.toPrecision(/^0*[1-4]/.test(String(value)) ? 4 : 3))
-    const section = page.locator('.report section', { hasText: 'Fertilizer' })
-    const [, first] = answer.fertilizer_data
-    // One pixel has one value: its quantiles are the mean.
-    const odds: number[] = first.probability === undefined ? [] : [first.probability]
-    const columns = ['Of', 'Total (kg)', 'Mean (kg/ha)', ...odds.map(() => 'Odds'), 'Covered (%)']
-    expect(await section.locator('thead th').allInnerTexts()).toEqual(columns)
-    const labels = [first.fertilizer_type, first.scenario, first.condition]
-    expect(await section.locator('tbody tr').first().locator('th, td').allInnerTexts()).toEqual([
-      labels.filter((label) => label !== undefined).join(', '),
-      ...[amount(first.total_kg), first.rate_kg_ha].map(text),
-      ...odds.map((probability) => `${Math.round(10 * probability)} of 10 years`),
-      text(first.covered_percent),
-    ])
-    const normal = (entries: Record<string, unknown>[], input?: string) =>
+    const products = ['yield', 'fertilizer', 'isfm', 'forage']
+    const payload = { geometry: FIELD, country_code: 'eth', quantiles: [0.1, 0.5, 0.9] }
+    const found = products.map(async (product) => [product, await asked(`/advisory/${product}`, payload)])
+    const answers = Object.fromEntries(await Promise.all(found))
+    const ofNormal = (entries: Record<string, unknown>[], input?: string) =>
       entries.find((one) => one.scenario === 'Normal' && (!input || one.fertilizer_type === input))
-    const bags = (input: string) => Math.ceil(Number(normal(answer.fertilizer_data, input)?.total_kg) / 50)
-    const hectares = answer.location.area_ha
-    const tons = (Number(normal(grain.yield_data)?.yield_kg_ha) * hectares) / 1000
-    expect(await page.locator('.summary').innerText()).toBe(
-      `For ${text(amount(hectares))} ha in a normal season: ${bags('Urea')} bags of Urea, ${bags('DAP')} of DAP, about ${text(Number(tons.toPrecision(3)))} t of wheat. A bag has 50 kg.`,
-    )
-    expect(await page.locator('.report h4').count()).toBe(4)
-    expect(await page.locator('.report h3').innerText()).toBe('Upper field')
+    const { fertilizer_data, location } = answers.fertilizer
+    const bags = (input: string) => Math.ceil(Number(ofNormal(fertilizer_data, input)?.total_kg) / 50)
+    const tons = (Number(ofNormal(answers.yield.yield_data)?.yield_kg_ha) * location.area_ha) / 1000
+    const summary = `For ${location.area_ha.toPrecision(4)} ha in a normal season: ${bags('Urea')} bags of Urea, ${bags('DAP')} of DAP, about ${tons.toPrecision(3)} t of wheat.`
+    await expectState(page.locator('.report'), 'report', figuresOfReport(answers), [summary])
     const link = page.getByRole('link', { name: 'Be told when this changes' })
     const wanted = new URLSearchParams((await link.getAttribute('href'))?.replace('account#', ''))
     const field = { country: 'eth', crop: 'wheat', name: 'Upper field', outline: CORNERS }
@@ -154,15 +139,20 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     await page.getByText('without.').waitFor()
     const answer = await asked('/advisory/fertilizer/points?country_code=rwa&crop=potato', csv, 'text/csv')
     const wrong = answer.items.filter(({ error }: { error?: string }) => error)
-    expect(await page.locator('[role=status]', { hasText: 'Done' }).innerText()).toBe(
-      `Done: ${1501 - wrong.length} points with values, ${wrong.length} without.`,
-    )
+    const done = `Done: ${1501 - wrong.length} points with values, ${wrong.length} without.`
     const saved = await savedBy(page.getByRole('button', { name: 'Download as CSV' }))
     const lines = saved.trimEnd().split('\r\n')
     expect(lines).toHaveLength(1502)
     const [first] = answer.items
-    const rates = first.fertilizer_data.map(({ rate_kg_ha }: { rate_kg_ha: number }) => rate_kg_ha)
-    const values = [1, 0, 2, 3, 5, 4, 6, 7].map((place) => rates[place])
+    const valuesOf = ({ fertilizer_data: data = [] }: { fertilizer_data?: { rate_kg_ha: number }[] }) =>
+      [1, 0, 2, 3, 5, 4, 6, 7].flatMap((place) => data[place]?.rate_kg_ha ?? [])
+    const shown = rows.slice(0, 25).map((row, at) => {
+      const [id = '', name = '', lat, lng] = row.split(',')
+      return [id, [Number(name.slice(-3)), Number(lat), Number(lng), ...valuesOf(answer.items[at])]]
+    })
+    const figures = { 'Results, in kg/ha': Object.fromEntries(shown) }
+    await expectState(page.locator('main'), 'points', figures, [done])
+    const values = valuesOf(first)
     expect(lines[1]).toBe([rows[0], ...values, first.release, first.synthetic, '', ''].join(','))
     expect(lines.at(-1)).toContain('lat must be a number from -90 to 90')
     await page.getByRole('button', { name: 'Why there is no value' }).click()
@@ -170,34 +160,27 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
   })
 
   test('all districts, asked for once, are on a map with a legend and in a table, without a login', async () => {
-    const request = { admin: { country_code: 'rwa', level: 2 }, crop: 'potato' }
+    const request = { admin: { country_code: 'rwa', level: 1 }, crop: 'potato' }
     const { items } = await asked('/advisory/yield/polygons', request)
     const {
       page,
       complaints,
       asked: requests,
       close,
-    } = await visitors.open('/districts#product=yield&country=rwa&level=2&scenario=Normal')
+    } = await visitors.open('/districts#product=yield&country=rwa&level=1&scenario=Normal')
     await page.locator('tbody tr').first().waitFor()
-    expect(await page.locator('.legend h2').innerText()).toBe('Yield, Normal kg/ha')
-    const column = async () => {
-      const heads = await page.locator('.areas-table thead th').allInnerTexts()
-      return page.locator(`tbody tr > :nth-child(${heads.indexOf('Normal') + 1})`).allInnerTexts()
-    }
-    const valuesOf = (figure: string): number[] =>
-      items.map(({ yield_data }: { yield_data: Record<string, number | string>[] }) =>
-        Number(yield_data.find(({ scenario }) => scenario === 'Normal')?.[figure]),
-      )
-    const texts = (values: number[]) => values.map((value) => Math.round(value).toLocaleString('en'))
+    const { layers } = (await service.get(`/releases/${items[0].release}/layers`)).body
+    const legend = figuresOfClasses(layers[0].classes)
     await page.getByRole('button', { name: 'Normal', exact: true }).click()
-    expect(await column()).toEqual(texts(valuesOf('yield_kg_ha').toSorted((a, b) => b - a)))
+    const figures = { 'Yield, Normal kg/ha': legend, '': figuresOfAreas(items) }
+    await expectState(page.locator('main'), 'districts', figures)
     await page.getByLabel('Number').selectOption('max')
-    expect((await column()).toSorted()).toEqual(texts(valuesOf('max')).toSorted())
+    await expectFigures(page.locator('main'), { ...figures, '': figuresOfAreas(items, 'max') })
     await page.getByLabel('Season').selectOption('Below Normal')
     expect(await page.locator('.legend h2').innerText()).toBe('Yield, Below Normal kg/ha')
     // Whatever is shown of them.
     await drawn(page)
-    expect(requests.filter((address) => address.includes('areas-rwa-2/items'))).toHaveLength(1)
+    expect(requests.filter((address) => address.includes('areas-rwa-1/items'))).toHaveLength(1)
     // An area that is chosen is the same in the table and in the address.
     await page.locator('tbody button').first().click()
     const name = await page.locator('tr.chosen button').innerText()
@@ -215,8 +198,10 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     await page.goto(`${visitors.url}/operations`)
     await page.getByText('What answers now').first().waitFor()
     const { releases } = (await service.get('/catalog')).body
-    const published = page.locator('table', { hasText: 'What answers now' }).locator('tbody tr')
-    expect(await published.count()).toBe(releases.length)
+    const codes = releases.map((one: { release: string }) => one.release)
+    const published = page.locator('table', { hasText: 'What answers now' })
+    expect(await published.locator('tbody tr').count()).toBe(codes.length)
+    await expectState(published, 'published', {}, codes)
     const { release } = releases.find(
       (one: { country_code: string; product: string }) =>
         one.country_code === 'rwa' && one.product === 'yield',
@@ -226,6 +211,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     const described = page.locator('table', { hasText: `Layers of ${release}` })
     await described.waitFor()
     expect(await described.locator('tbody tr').count()).toBe(layers.length)
+    await expectState(described, 'layers', { [`Layers of ${release}`]: figuresOfLayers(layers) })
     await page.locator('table', { hasText: 'By operation' }).waitFor()
     const slow = page.locator('table', { hasText: 'Single calls, the slowest first' })
     // What takes longest is asked for by all who have an account.

@@ -9,6 +9,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createTestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
+import { expectFigures, expectState } from '#test/setup/page-state.ts'
+import { newPerson } from '#test/setup/people.ts'
+import { figuresOfAreas, figuresOfClasses, figuresOfPlace } from './figures.ts'
 import { allFaultsOf } from './looks.ts'
 import { DESKTOP, drawn, openPages, PHONE, until } from './pages.ts'
 
@@ -16,9 +19,6 @@ const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
-
-/** A number as pages write it. */
-const numberText = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 4 })
 
 /** What the table of areas asks for. */
 const ITEMS = '**/ogc/collections/advisory-*/items*'
@@ -38,13 +38,9 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     const { page } = visit
     await drawn(page)
     const { layers } = await answerOf('/releases/synthetic-yield-eth-wheat-2026-07-v1/layers')
-    expect(await page.locator('.legend h2').innerText()).toBe('Yield, Normal kg/ha')
     const { classes } = layers.find(({ scenario }: { scenario: string }) => scenario === 'Normal')
-    const [first] = classes
-    expect(await page.locator('.legend li .unseen').first().textContent()).toBe(
-      `${numberText(first.from)} – ${numberText(first.to)}`,
-    )
-    expect(await page.locator('.legend li').count()).toBe(classes.length)
+    const legend = { 'Yield, Normal kg/ha': figuresOfClasses(classes) }
+    await expectState(page.locator('main'), 'map', legend)
     expect(hash()).toContain('product=yield')
   })
 
@@ -67,19 +63,10 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.locator('.place .product').first().waitFor()
     const [, lat, lng] = /at=([-\d.]+),([-\d.]+)/.exec(hash()) ?? []
     const answer = await answerOf(`/advisory/point?lat=${lat}&lng=${lng}&country_code=eth`)
-    const [above, ...others] = answer.yield.yield_data.map((entry: { yield_kg_ha: number }) =>
-      numberText(entry.yield_kg_ha),
-    )
-    const values = [others[0], above, ...others.slice(1)]
     const place = page.locator('.place')
     expect(await place.locator('.calls code').textContent()).toContain(`?lat=${lat}&lng=${lng}&`)
     expect([lat, lng].filter((degrees = '') => /\.\d{6}/.test(degrees))).toEqual([])
-    expect(await place.locator('.season-note').innerText()).toMatch(/^Dominant: The most likely of the other/)
-    const shown = page.locator('.product').first().locator('tr:not(.expected) .value')
-    expect(await shown.allInnerTexts()).toEqual(values)
-    const titles = ['Yield kg/ha', 'Fertilizer kg/ha', 'Organic inputs t/ha', 'Forage score']
-    expect(await page.locator('.product h3').allInnerTexts()).toEqual(titles)
-    expect(await page.locator('.product code').first().innerText()).toBe(answer.yield.release)
+    await expectFigures(place, figuresOfPlace(answer))
   })
 
   test('says once that its values are made up', async () => {
@@ -123,33 +110,20 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     const { page } = visit
     await page.getByText('For an area').click()
     await page.getByLabel('Area in hectares').fill('2')
-    const { fertilizer_data, release } = await answerOf(
-      `/advisory/fertilizer/point?${FIELD}&country_code=eth`,
-    )
-    const { conditions } = await answerOf(`/releases/${release}`)
     await page.goto(`${visitors.url}/#${AT_FIELD}&ha=2`)
     // Until then the table is that of the place before.
     await page.locator('.place', { hasText: 'Latitude 9.5, longitude 38.5' }).waitFor()
-    const table = page.locator('.quantities table', { hasText: 'Fertilizer' })
-    const [, first] = fertilizer_data
-    expect(first.scenario).toBe('Normal')
-    const cells = await table.locator('tbody tr').first().locator('th, td').allInnerTexts()
-    expect(cells).toEqual([
-      first.fertilizer_type,
-      first.scenario,
-      ...titlesOf(conditions?.list ?? [], first.condition),
-      `${first.rate_kg_ha * 2} kg`,
-      String(Math.ceil((first.rate_kg_ha * 2) / 50)),
-    ])
+    const asked = `/advisory/point?${FIELD}&country_code=eth&bags=DAP:50,Urea:50`
+    const answer = await answerOf(`${asked}&area=2%20ha`)
+    const releases = ['yield', 'fertilizer', 'isfm', 'forage'].map((product) => answer[product].release)
+    const figures = figuresOfPlace(answer, '2 ha')
+    await expectState(page.locator('.place'), 'place', figures, releases)
     // Another link to the same place keeps the price.
-    await page.getByLabel(`Price of a bag of ${first.fertilizer_type}`).fill('1500')
+    await page.getByLabel('Price of a bag of DAP').fill('1500')
     await page.goto(`${visitors.url}/#${AT_FIELD}&ha=30`)
-    const bags = Math.ceil((first.rate_kg_ha * 30) / 50)
-    await table
-      .locator('tbody tr')
-      .first()
-      .getByText(numberText(1500 * bags), { exact: true })
-      .waitFor()
+    const { quantity } = (await answerOf(`${asked}&area=30%20ha`)).fertilizer.fertilizer_data[0]
+    const price = (1500 * quantity.bags).toLocaleString('en')
+    await page.locator('.quantities').getByText(price, { exact: true }).first().waitFor()
     expect(await page.getByLabel('Area in hectares').inputValue()).toBe('30')
   })
 
@@ -182,6 +156,8 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.keyboard.press('Enter')
     await page.locator('.product.none', { hasText: 'has forage only' }).first().waitFor()
     expect(hash()).toContain('at=-1,36.5')
+    const answer = await answerOf('/advisory/point?lat=-1&lng=36.5')
+    await expectState(page.locator('.place'), 'place-with-forage', figuresOfPlace(answer))
     await page.getByLabel('Area or coordinates').fill('rwan')
     await page.getByRole('button', { name: 'Rwanda', exact: true }).click()
     await page.locator('.place h2').waitFor()
@@ -262,17 +238,10 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.getByLabel('Areas of level').selectOption('1')
     await expect.poll(() => rows.count()).toBe(areas)
     await page.getByRole('button', { name: 'Normal', exact: true }).click()
-    const shown = await rows.locator('td:nth-child(2)').allInnerTexts()
-    const point = await answerOf('/advisory/point?lat=-1.95&lng=30.06&country_code=rwa&crop=potato')
-    const collection = `/ogc/collections/advisory-${point.yield.release}-1/items`
-    const { features } = await answerOf(`${collection}?max-allowable-offset=1`)
-    const means = features.map(
-      ({ properties }: { properties: Record<string, number> }) => properties['yield_kg_ha Normal'],
-    )
-    const texts = means
-      .toSorted((a: number, b: number) => b - a)
-      .map((mean: number) => Math.round(mean).toLocaleString('en'))
-    expect(shown).toEqual(texts)
+    const payload = { admin: { country_code: 'rwa', level: 1 }, crop: 'potato' }
+    const by = await newPerson(service.app)
+    const { items } = (await service.post('/advisory/yield/polygons', { by, payload })).body
+    await expectState(page.locator('.areas-table'), 'areas', { '': figuresOfAreas(items) })
     expect(visit.complaints).toEqual([])
   })
 
@@ -296,7 +265,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     const before = `HTMLCanvasElement.prototype.getContext = () => null`
     const { page, complaints, close } = await visitors.open('/#country=rwa', { before, viewport: DESKTOP })
     await page.locator('.areas-table').waitFor()
-    expect(await page.locator('.stage .message').innerText()).toContain('WebGL 2')
+    await expectState(page.locator('.stage .message'), 'map-not-drawn')
     expect(complaints).toEqual([])
     await close()
   })
@@ -362,11 +331,6 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await close()
   })
 })
-
-/** The title of a condition; nothing without one. */
-function titlesOf(conditions: { condition: string; title: string }[], name: string | undefined) {
-  return conditions.filter(({ condition }) => condition === name).map(({ title }) => title)
-}
 
 /** Holds calls back until they are told to go on, one after the other. */
 function hold(page: Page, pattern: string) {

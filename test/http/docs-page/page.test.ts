@@ -5,6 +5,7 @@ import { createMailingApp, tokenIn } from '#test/accounts/mails.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { documentOf, type Operation, operationsOf } from '#test/setup/document.ts'
 import type { ReceivedMail } from '#test/setup/mail-server.ts'
+import { expectState } from '#test/setup/page-state.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { DESKTOP, HEADINGS, openPages, seriousFindings } from '#test/web/pages.ts'
@@ -47,9 +48,8 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
       .locator('.opblock-summary-path')
       .evaluateAll((all) => all.map((path) => path.dataset.path))
     expect(new Set(shownPaths)).toEqual(new Set(Object.keys(points.paths)))
-    const names = await page.locator('.topbar select option').allInnerTexts()
-    const parts = ['Points', 'Fields', 'Account', 'Operations', 'All operations']
-    expect(names.map((name) => name.split(':')[0])).toEqual(parts)
+    await expectState(page.locator('.topbar'), 'documents')
+    await expectState(page.getByRole('region', { name: 'First calls' }), 'first-calls')
   })
 
   test('keeps the token where another document is chosen', async () => {
