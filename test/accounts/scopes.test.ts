@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { SCOPES, type Scope } from '#schemas/keys.ts'
-import { collectionOf } from '#test/advice/polygons/ask.ts'
 import type { Called, Sent } from '#test/setup/calls.ts'
 import { documentOf } from '#test/setup/document.ts'
+import { fieldOf, keepFields } from '#test/setup/fields.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { FIELD_IN_PIXEL } from '#test/setup/releases.ts'
 
@@ -23,10 +23,7 @@ beforeAll(async () => {
     const made = await service.post('/auth/keys', { by, payload: { name: 'x', scopes } })
     keys.push({ scopes, by: made.body.key })
   }
-  const features = [{ type: 'Feature', id: 'f1', geometry: FIELD_IN_PIXEL, properties: null }]
-  const sent = { by, headers: { 'content-type': 'application/geo+json' } }
-  const payload = JSON.stringify(collectionOf(features))
-  expect((await service.put('/fields/coop', { ...sent, payload })).status).toBe(200)
+  expect((await keepFields(service, 'coop', [fieldOf('f1', FIELD_IN_PIXEL)])).status).toBe(200)
 })
 
 test('each operation takes a key with the scopes that the document says, and no other', async () => {

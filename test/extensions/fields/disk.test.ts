@@ -13,22 +13,15 @@ import {
   type NewField,
   removeFieldPiece,
 } from '#src/extensions/fields/queries.ts'
-import { collectionOf } from '#test/advice/polygons/ask.ts'
+import { fieldOf, keepFields } from '#test/setup/fields.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
-import { rectangle } from '#test/setup/square.ts'
 
 const service = openService({ settings: { SLOW_CLIENT_MS: '1500' } })
 
-const FIELD = { type: 'Feature', id: 'A', geometry: rectangle(38.5, 9.5, 38.501, 9.501) }
-
-const put = (by: Person, name: string, fields: object[] = [FIELD]) =>
-  service.put(`/fields/${name}`, {
-    by,
-    headers: { 'content-type': 'application/geo+json' },
-    payload: JSON.stringify(collectionOf(fields)),
-  })
+const put = (by: Person, name: string, fields: object[] = [fieldOf('A')]) =>
+  keepFields(service, name, fields, { by })
 
 const addRow = (by: Person, state: string, bytes: number) =>
   service.database.pool.query(
@@ -69,7 +62,7 @@ describe('an account whose disk is full', () => {
   test('but for 2,000 bytes has room for a field that is sent 400 times', async () => {
     const person = await newPerson(service.app)
     await addRow(person, 'kept', MOST_BYTES / 2 - 2000)
-    const { body } = await put(person, 'new', Array(400).fill(FIELD))
+    const { body } = await put(person, 'new', Array(400).fill(fieldOf('A')))
     expect(body).toMatchObject({ fields: 1, refused: 399 })
   })
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { collectionOf, linesOf, rowsOf } from '#test/advice/polygons/ask.ts'
 import type { Caller } from '#test/setup/calls.ts'
+import { GEOJSON, keepFields } from '#test/setup/fields.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
@@ -29,15 +30,10 @@ const FEATURES: Feature[] = Array.from({ length: 30 }, (_, index) => {
   }
 })
 
-const GEOJSON = 'application/geo+json'
 const NDJSON = 'application/x-ndjson'
 
 const put = (name: string, payload: string | object, type = GEOJSON, by: Caller = service.person) =>
-  service.put(`/fields/${name}`, {
-    by,
-    headers: { 'content-type': type },
-    payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
-  })
+  keepFields(service, name, typeof payload === 'string' ? payload : JSON.stringify(payload), { by, type })
 
 const get = (path: string, accept = 'application/json', by: Caller = service.person) =>
   service.get(`/fields${path}`, { by, headers: { accept } })

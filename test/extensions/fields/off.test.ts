@@ -1,18 +1,13 @@
 import { expect, test } from 'vitest'
 import { withOtherService } from '#test/accounts/other-service.ts'
-import { collectionOf } from '#test/advice/polygons/ask.ts'
+import { fieldOf, keepFields } from '#test/setup/fields.ts'
 import { openService } from '#test/setup/open-service.ts'
-import { rectangle } from '#test/setup/square.ts'
 
 const service = openService()
 
 test('fields of an account that is deleted while the extension is off do not stay', async () => {
   const { person } = service
-  const geometry = rectangle(38.5, 9.5, 38.501, 9.501)
-  const payload = JSON.stringify(collectionOf([{ type: 'Feature', id: '1', geometry, properties: {} }]))
-  const headers = { 'content-type': 'application/geo+json' }
-  const saved = await service.put('/fields/left', { by: person, headers, payload })
-  expect(saved.status).toBe(200)
+  expect((await keepFields(service, 'left', [fieldOf('1')])).status).toBe(200)
   const count = async () => {
     const sql = 'select count(*)::integer as left from field_collection where user_id = $1'
     return (await service.database.pool.query(sql, [person.user.id])).rows[0].left

@@ -1,9 +1,8 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { collectionOf } from '#test/advice/polygons/ask.ts'
+import { fieldOf, GEOJSON, keepFields } from '#test/setup/fields.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
-import { rectangle } from '#test/setup/square.ts'
 
 // Runs on a server alone: how uploads wait is the same on both.
 
@@ -12,16 +11,10 @@ const service = openService({ settings: { SLOW_CLIENT_MS: '3000' } })
 /** Gives up soon. */
 const hasty = openService({ settings: { STATEMENT_TIMEOUT_MS: '1500' } })
 
-const FIELD = { type: 'Feature', id: 'A', geometry: rectangle(38.5, 9.5, 38.501, 9.501) }
-const TYPE = { 'content-type': 'application/geo+json' }
+const TYPE = { 'content-type': GEOJSON }
 
 const put = (by: Person, name = 'own', from = '127.0.0.1') =>
-  service.put(`/fields/${name}`, {
-    by,
-    from,
-    headers: TYPE,
-    payload: JSON.stringify(collectionOf([FIELD])),
-  })
+  keepFields(service, name, [fieldOf('A')], { by, from })
 
 let url: string
 
@@ -105,7 +98,7 @@ describe('slow uploads', () => {
 test('an upload whose piece the database does not take is answered before its draft is dropped', async () => {
   const { pool } = hasty.database
   const client = await pool.connect()
-  const text = JSON.stringify(collectionOf([FIELD]))
+  const text = JSON.stringify({ type: 'FeatureCollection', features: [fieldOf('A')] })
   const sending = request(`${await hasty.app.listen({ port: 0, host: '127.0.0.1' })}/fields/hanging`, {
     method: 'PUT',
     headers: { ...hasty.person.headers, ...TYPE, 'content-length': text.length },
@@ -120,11 +113,12 @@ test('an upload whose piece the database does not take is answered before its dr
     await client.query('begin; lock table field_collection in exclusive mode')
     sending.end(text.slice(10))
     expect(await answered).toBe(503)
-    const { rows } = await client.query(
-      "select query from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-    )
+    const waiting = () =>
+      client.query(
+        "select query from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+      )
     const dropping = expect.stringContaining("set state = 'gone', changed_at = '-infinity'")
-    expect(rows).toContainEqual({ query: dropping })
+    await expect.poll(async () => (await waiting()).rows).toContainEqual({ query: dropping })
   } finally {
     await client.query('rollback')
     client.release()

@@ -1,22 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { fieldOf, GEOJSON, keepFields } from '#test/setup/fields.ts'
 import { openService } from '#test/setup/open-service.ts'
-import { rectangle } from '#test/setup/square.ts'
 
 // Runs on a server alone: what bodies may be is the same on both.
 
 const service = openService()
 
-const FIELD = { type: 'Feature', id: 'A', geometry: rectangle(38.5, 9.5, 38.501, 9.501), properties: null }
+const FIELD = fieldOf('A')
 
-const GEOJSON = 'application/geo+json'
 const NDJSON = 'application/x-ndjson'
 
 const put = (name: string, payload: string | Buffer, type = GEOJSON) =>
-  service.put(`/fields/${name}`, {
-    by: service.person,
-    headers: { 'content-type': type },
-    payload,
-  })
+  keepFields(service, name, payload, { type })
 
 const get = (path: string, accept = 'application/json') =>
   service.get(`/fields${path}`, { by: service.person, headers: { accept } })

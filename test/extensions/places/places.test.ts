@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { listCountries } from '#src/catalog/reference-queries.ts'
 import { Gazetteer } from '#src/extensions/places/gazetteer.ts'
 import { type AreaName, listAreaNames } from '#src/extensions/places/name-queries.ts'
-import { collectionOf } from '#test/advice/polygons/ask.ts'
 import type { Sent } from '#test/setup/calls.ts'
+import { fieldOf, keepFields } from '#test/setup/fields.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { rectangle } from '#test/setup/square.ts'
@@ -306,11 +306,8 @@ describe('a name that is no name of one area', () => {
 describe('a saved field as a place', () => {
   const place = 'coop/UPI/1'
   beforeAll(async () => {
-    const geometry = rectangle(38.5, 9.5, 38.501, 9.501)
-    const features = [{ type: 'Feature', id: 'UPI/1', geometry, properties: { name: 'Slope' } }]
-    const sent = { by: service.person, headers: { 'content-type': 'application/geo+json' } }
-    const payload = JSON.stringify(collectionOf(features))
-    expect((await service.put('/fields/coop', { ...sent, payload })).status).toBe(200)
+    const field = fieldOf('UPI/1', rectangle(38.5, 9.5, 38.501, 9.501), { name: 'Slope' })
+    expect((await keepFields(service, 'coop', [field])).status).toBe(200)
   })
 
   test.each(['yield', 'forage'])('answers as its polygon does: %s', async (product) => {

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { expect, test, vi } from 'vitest'
 import { claimChanged } from '#src/extensions/subscriptions/delivery-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { keepFields } from '#test/setup/fields.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
@@ -198,12 +199,7 @@ const featureAt = (id: string, west: number) => ({
 })
 
 async function keep(name: string, features: object[], by = service.person): Promise<void> {
-  const { status } = await service.put(`/fields/${name}`, {
-    by,
-    headers: { 'content-type': 'application/geo+json' },
-    payload: JSON.stringify({ type: 'FeatureCollection', features }),
-  })
-  expect(status).toBe(200)
+  expect((await keepFields(service, name, features, { by })).status).toBe(200)
 }
 
 async function subscribe(changes: object, by = service.person) {

@@ -2,8 +2,9 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { CHROMIUM } from '#test/setup/chromium.ts'
+import { fieldOf, keepFields } from '#test/setup/fields.ts'
+import { expectState } from '#test/setup/page-state.ts'
 import { createTestAppWithPerson } from '#test/setup/people.ts'
-import { rectangle } from '#test/setup/square.ts'
 import { logInAt, openPages } from '#test/web/pages.ts'
 
 describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
@@ -40,7 +41,7 @@ describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
     const item = page.locator('.item', { hasText: 'My field' })
     await item.getByText('Disabled: the address answered that it is gone').waitFor()
     const [made] = await subscribed()
-    expect(await item.innerText()).toContain('Changes by more than 10 % go to')
+    await expectState(item, 'disabled')
     const place = { type: 'point', lat: 9.5, lng: 38.5 }
     expect(made).toMatchObject({ product: 'fertilizer', input: 'Urea', place })
     expect(await shown.count()).toBe(0)
@@ -71,11 +72,7 @@ describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
     await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill('The south')
     await page.getByRole('button', { name: 'Subscribe' }).click()
     await page.getByLabel('The secret of The south', { exact: true }).waitFor()
-    await service.put('/fields/north', {
-      by: service.person,
-      headers: { 'content-type': 'application/x-ndjson' },
-      payload: JSON.stringify({ type: 'Feature', id: 1, geometry: rectangle(38.5, 9.5, 38.51, 9.51) }),
-    })
+    await keepFields(service, 'north', [fieldOf(1)])
     await page.getByLabel('Where', { exact: true }).selectOption('In saved fields, one by one')
     await page.getByLabel('Country').selectOption('eth')
     await page.getByLabel('Collection', { exact: true }).selectOption('north')

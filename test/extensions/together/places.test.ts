@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { collectionOf } from '#test/advice/polygons/ask.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Agent, connectAgent } from '#test/setup/agents.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { fieldOf, keepFields } from '#test/setup/fields.ts'
 import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 
 // Runs on a server alone: the statements of each channel have tests of their own on both databases.
 
@@ -24,10 +25,12 @@ describe('the mean of an area', () => {
     const { country_code, code, level } = found
     const admin = { country_code, code, level }
     const posted = await service.post('/advisory/yield', { by: service.person, payload: { admin } })
-    const table = await get(`/ogc/collections/advisory-${release}-${level}/items`, { limit: '1000' })
-    const row = table.features.find(
-      ({ properties }: { properties: { code: string } }) => properties.code === code,
-    )
+    // A page ends where computing takes long; what is computed is remembered.
+    const rowOf = async () =>
+      (await get(`/ogc/collections/advisory-${release}-${level}/items`, { limit: '1000' })).features.find(
+        ({ properties }: { properties: { code: string } }) => properties.code === code,
+      )
+    const row = await vi.waitUntil(rowOf, PATIENCE)
     const advised = await agent.call('advise_area', { product: 'yield', area: place })
     const { columns, rows } = advised.content as { columns: string[]; rows: (string | number)[][] }
     const ofAgent = rows.find((cells) => cells[columns.indexOf('scenario')] === 'Normal')
@@ -84,10 +87,7 @@ describe('names and codes with slashes', () => {
   })
 
   test('give way to a saved field, where there is one', async () => {
-    const geometry = rectangle(-1.5, 5.1, -1.499, 5.101)
-    const payload = JSON.stringify(collectionOf([{ type: 'Feature', id: '1', geometry, properties: {} }]))
-    const headers = { 'content-type': 'application/geo+json' }
-    await service.put('/fields/coop', { by: service.person, headers, payload })
+    await keepFields(service, 'coop', [fieldOf('1', rectangle(-1.5, 5.1, -1.499, 5.101))])
     const ask = async (place: string, by?: typeof service.person) => {
       const { place: found, code } = await get('/advisory/forage', { place }, by)
       return found?.kind ?? code

@@ -8,10 +8,10 @@ import type { App } from '#src/http/app.ts'
 import { call } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase, withDatabase } from '#test/setup/database.ts'
+import { fieldOf, keepFields } from '#test/setup/fields.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { logIn, newPerson, register, tryLogIn } from '#test/setup/people.ts'
-import { rectangle } from '#test/setup/square.ts'
 import { type Usage, useService, withService } from '#test/setup/used-service.ts'
 
 const run = promisify(execFile)
@@ -66,16 +66,8 @@ beforeAll(async () => {
   await withService(database.config, async (app) => {
     usage = await useService(app)
     const { person } = usage
-    const ask = (request: string, payload: object, headers?: Record<string, string>) =>
-      call(app, request, {
-        by: person,
-        payload: JSON.stringify(payload),
-        headers: { 'content-type': 'application/json', ...headers },
-      })
-    const feature = { type: 'Feature', id: 'a', properties: {}, geometry: rectangle(38.5, 9.5, 38.51, 9.51) }
-    const collection = { type: 'FeatureCollection', features: [feature] }
-    const kept = await ask('PUT /fields/farm', collection, { 'content-type': 'application/geo+json' })
-    expect(kept.status).toBeLessThan(300)
+    const ask = (request: string, payload: object) => call(app, request, { by: person, payload })
+    expect((await keepFields({ app, person }, 'farm', [fieldOf('a')])).status).toBe(200)
     const wanted = {
       product: 'yield',
       crop: 'wheat',
