@@ -8,6 +8,7 @@ import { parse } from 'csv-parse/sync'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { VERSION } from '#src/lib/version.ts'
+import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openService } from '#test/setup/open-service.ts'
 
@@ -62,8 +63,8 @@ test('two services make the same bytes of them', async () => {
   const app = await buildApp(service.testDatabase.config, service.database)
   onTestFinished(() => app.close())
   for (const path of [TGZ, WHEEL]) {
-    const [one, two] = [await service.app.inject(path), await app.inject(path)]
-    expect(one.rawPayload.equals(two.rawPayload)).toBe(true)
+    const [one, two] = [await service.get(path), await call(app, `GET ${path}`)]
+    expect(one.bytes.equals(two.bytes)).toBe(true)
   }
 })
 
@@ -251,7 +252,7 @@ async function projectWithPackage(): Promise<string> {
   const folder = await newFolder()
   const modules = join(folder, 'node_modules')
   mkdirSync(modules)
-  writeFileSync(join(folder, 'client.tgz'), (await service.app.inject(TGZ)).rawPayload)
+  writeFileSync(join(folder, 'client.tgz'), (await service.get(TGZ)).bytes)
   // As npm does it, which would ask the registry for the only dependency.
   await runIn(folder, 'tar', '-xzf', 'client.tgz')
   renameSync(join(folder, 'package'), join(modules, 'agro-advisory-client'))

@@ -36,10 +36,9 @@ beforeAll(async () => {
 })
 
 test('the examples are answered by a release that is not synthetic', async () => {
-  const { app } = service
-  const { synthetic, release } = (await app.inject({ url: '/advisory/yield/point', query: AT })).json()
+  const { synthetic, release } = (await service.get('/advisory/yield/point', { query: AT })).body
   expect(synthetic).toBe(false)
-  const { releases } = (await app.inject('/catalog')).json()
+  const { releases } = (await service.get('/catalog')).body
   expect(releases.find((one: { release: string }) => one.release === release).valid_until).toBe(LAST_DAY)
 })
 

@@ -1,14 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Tileset } from '#schemas/map.ts'
 import type { Database } from '#src/data/database.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { readTiff, valuesOf } from '#test/data/tiles/tiff-reader.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { callUntilMade } from '#test/setup/made-answers.ts'
 import { openService } from '#test/setup/open-service.ts'
-import { PATIENCE } from '#test/setup/patience.ts'
 import {
   COARSE,
   codeAt,
@@ -190,15 +190,9 @@ describe('maps', () => {
 /** Downloads a layer; anew where the file is still being made. */
 async function download(release: string, layer: number): Promise<Buffer> {
   const url = `/releases/${release}/layers/${layer}.tif`
-  const ask = async () => {
-    const answer = await service.app.inject({ url })
-    return answer.statusCode !== 503 && answer
-  }
-  const { statusCode, rawPayload } = (await vi.waitUntil(ask, { ...PATIENCE, interval: 20 })) as Awaited<
-    ReturnType<typeof service.app.inject>
-  >
-  expect(statusCode).toBe(200)
-  return rawPayload
+  const { status, bytes } = await callUntilMade(service.app, `GET ${url}`)
+  expect(status).toBe(200)
+  return bytes
 }
 
 describe('files', () => {
@@ -386,9 +380,9 @@ const TILE = { zoom: 6, column: 38, row: 30 }
 
 async function pictureOf(release: string, layer: number | string, { zoom, column, row } = TILE) {
   const url = `/releases/${release}/layers/${layer}/tiles/${zoom}/${column}/${row}`
-  const { statusCode, headers, rawPayload } = await service.app.inject({ url })
-  expect([statusCode, headers['content-type']]).toEqual([200, 'image/png'])
-  return readPng(rawPayload)
+  const { status, headers, bytes } = await service.get(url)
+  expect([status, headers['content-type']]).toEqual([200, 'image/png'])
+  return readPng(bytes)
 }
 
 /** Compares each pixel of a tile with the colour that a place is expected to have; null for none. */

@@ -122,7 +122,7 @@ test('a tile is transparent where the grid is not', async () => {
 
 describe('a legend', () => {
   test('is the same for all scenarios of an input, and reaches from their smallest value to their largest', async () => {
-    const { release, layers } = (await get(`/releases/${inDegrees}/layers`)).json()
+    const { release, layers } = (await get(`/releases/${inDegrees}/layers`)).body
     expect(release).toBe(inDegrees)
     expect(layers).toMatchObject([
       { layer: 1, scenario: 'Normal', unit: 'kg/ha', cut: 'quantiles' },
@@ -161,7 +161,7 @@ describe('a legend', () => {
 test('a tileset is TileJSON, with its bounds and an attribution that is no HTML', async () => {
   const tileset = (
     await get(`/releases/${inDegrees}/layers/2/tiles.json?cut=equal`, { host: 'advice.example.org' })
-  ).json()
+  ).body
   expect(tileset).toMatchObject({
     tilejson: '2.2.0',
     scheme: 'xyz',
@@ -181,7 +181,7 @@ describe('what is not there', () => {
   ])('%s is 404 with a sentence', async (path, sentence) => {
     const [url, error] = [path, sentence].map((text) => text.replace('CODE', inDegrees))
     const response = await get(`/releases/${url}`)
-    expect([response.statusCode, response.json()]).toMatchObject([404, { code: 'NOT_FOUND', error }])
+    expect([response.status, response.body]).toMatchObject([404, { code: 'NOT_FOUND', error }])
   })
 
   test.each([
@@ -191,25 +191,25 @@ describe('what is not there', () => {
   ])('tile %s is 400 with a sentence', async (tile, sentence) => {
     const response = await get(`/releases/${inDegrees}/layers/1/tiles/${tile}`)
     const refusal = { code: 'INVALID_PARAMETERS', error: sentence }
-    expect([response.statusCode, response.json()]).toMatchObject([400, refusal])
+    expect([response.status, response.body]).toMatchObject([400, refusal])
   })
 })
 
 test('a release that is withdrawn is drawn no more, though its tiles are in memory', async () => {
   const withdrawn = await load(DEGREES, '2026-09')
   const path = `/releases/${withdrawn}/layers/1/tiles/8/155/121`
-  expect((await get(path)).statusCode).toBe(200)
+  expect((await get(path)).status).toBe(200)
   await operatorOf(service.database).remove(withdrawn, true)
-  expect((await get(path)).statusCode).toBe(404)
+  expect((await get(path)).status).toBe(404)
 })
 
-const get = (url: string, headers = {}) => service.app.inject({ url, headers })
+const get = (url: string, headers = {}) => service.get(url, { headers })
 
 async function picture(release: string, tile: string, query = '') {
   const response = await get(`/releases/${release}/layers/1/tiles/${tile}${query}`)
-  expect(response.statusCode).toBe(200)
+  expect(response.status).toBe(200)
   expect(response.headers['content-type']).toBe('image/png')
-  return readPng(response.rawPayload)
+  return readPng(response.bytes)
 }
 
 interface Class {
@@ -219,7 +219,7 @@ interface Class {
 }
 
 async function legend(release: string, query = ''): Promise<Class[]> {
-  return (await get(`/releases/${release}/layers/1/tiles.json${query}`)).json().classes
+  return (await get(`/releases/${release}/layers/1/tiles.json${query}`)).body.classes
 }
 
 function colourIn(classes: Class[], value: number): string {

@@ -19,6 +19,7 @@ export interface Called {
   status: number
   headers: OutgoingHttpHeaders
   text: string
+  bytes: Buffer
   /** What is in JSON, without the id of the request; undefined of other answers. */
   // biome-ignore lint/suspicious/noExplicitAny: Tests compare it with what they expect.
   body: any
@@ -65,9 +66,9 @@ export async function call(app: App, request: string, sent: Sent = {}): Promise<
     ...(query && { query }),
     ...(from && { remoteAddress: from }),
   })
-  const { statusCode: status, headers: answered, body: text } = response
+  const { statusCode: status, headers: answered, body: text, rawPayload: bytes } = response
   const isJson = text !== '' && /[/+]json\b/.test(String(answered['content-type']))
-  return { status, headers: answered, text, body: isJson ? withoutId(JSON.parse(text)) : undefined }
+  return { status, headers: answered, text, bytes, body: isJson ? withoutId(JSON.parse(text)) : undefined }
 }
 
 export const headersOf = (by?: Caller) =>

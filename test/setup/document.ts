@@ -2,6 +2,7 @@ import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2
 import addFormats from 'ajv-formats'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import type { App } from '#src/http/app.ts'
+import { call } from './calls.ts'
 
 export type Operation = Omit<OpenAPIV3_1.OperationObject, 'parameters' | 'requestBody' | 'responses'> & {
   parameters?: OpenAPIV3_1.ParameterObject[]
@@ -15,7 +16,7 @@ export type Document = Omit<OpenAPIV3_1.Document, 'paths'> & {
 
 /** The document of a service, for generators or with all media types; only its schemas are references. */
 export async function documentOf(app: App, media: 'json' | 'all'): Promise<Document> {
-  return withoutReferences((await app.inject(`/openapi.json?media=${media}`)).json())
+  return withoutReferences((await call(app, `GET /openapi.json?media=${media}`)).body)
 }
 
 /** A document in which references lead to schemas alone: responses, headers, parameters and examples are in place. */

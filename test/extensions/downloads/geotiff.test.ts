@@ -3,17 +3,16 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { requireStore } from '#src/data/tiles/store.ts'
-import type { App } from '#src/http/app.ts'
 import { cogMistakes, readTiff, valuesOf } from '#test/data/tiles/tiff-reader.ts'
 import { ingestManifest, kindFixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { callUntilMade } from '#test/setup/made-answers.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
-import { PATIENCE } from '#test/setup/patience.ts'
 import { hasTileFiles, moveRelease } from '#test/setup/tile-files.ts'
 
 /** 1,500 x 1,433 whole numbers, of which some are nodata. */
@@ -55,8 +54,8 @@ test('a file is made once for all who ask for it at once, and is cloud-optimised
   const store = requireStore(service.app.tiles, hasTileFiles ? 'files' : 'postgis')
   const read = vi.spyOn(store, 'windows')
   const answers = await Promise.all([get(inFiles), get(inFiles), get(inFiles, { range: 'bytes=8-107' })])
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 206])
-  const [one, other, part] = answers.map(({ rawPayload }) => rawPayload) as [Buffer, Buffer, Buffer]
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 206])
+  const [one, other, part] = answers.map(({ bytes }) => bytes) as [Buffer, Buffer, Buffer]
   expect(other.equals(one)).toBe(true)
   expect(part.equals(one.subarray(8, 108))).toBe(true)
   expect(read).toHaveBeenCalledTimes(1)
@@ -65,7 +64,7 @@ test('a file is made once for all who ask for it at once, and is cloud-optimised
 })
 
 test('both stores give the same pixels, in all overviews', async () => {
-  const [one, other] = [(await get(inFiles)).rawPayload, (await get(inDatabase)).rawPayload]
+  const [one, other] = [(await get(inFiles)).bytes, (await get(inDatabase)).bytes]
   const [images, others] = [readTiff(one), readTiff(other)]
   expect(images.map(({ width, height }) => [width, height])).toEqual([
     [1500, 1433],
@@ -84,7 +83,7 @@ test.runIf(hasGdal)(
   async () => {
     for (const release of [inFiles, inDatabase]) {
       const path = join(await newFolder(), 'layer.tif')
-      await writeFile(path, (await get(release)).rawPayload)
+      await writeFile(path, (await get(release)).bytes)
       // It ends with the number of differences, which also are those of texts.
       const { stdout } = await promisify(execFile)('gdalcompare.py', [SOURCE, path]).catch((error) => error)
       expect(stdout).toContain('Differences Found: ')
@@ -118,17 +117,17 @@ testOnServer.each([
 ])('%s, whose places others wait for, do not stand in the line of whoever asks', async (caller, path) => {
   const app = await buildApp(service.testDatabase.config, service.database)
   const next = vi.spyOn(app.slices, 'next')
-  const answer = await askUntilMade(app, { url: path.replace('CODE', inDatabase) })
+  const answer = await callUntilMade(app, `GET ${path.replace('CODE', inDatabase)}`)
   await app.close()
   const clientKeys = next.mock.calls.map(([clientKey]) => clientKey)
-  expect(answer.statusCode).toBe(200)
+  expect(answer.status).toBe(200)
   expect(clientKeys).toContainEqual({ network: '', caller })
   expect(clientKeys.filter(({ network }) => network !== '')).toEqual([])
 })
 
 test('ranges are answered as HTTP has them', async () => {
   const whole = await get(inFiles)
-  const size = whole.rawPayload.length
+  const size = whole.bytes.length
   const { etag } = whole.headers as { etag: string }
   expect(whole.headers).toMatchObject({
     'content-type': 'image/tiff; application=geotiff; profile=cloud-optimized',
@@ -138,8 +137,8 @@ test('ranges are answered as HTTP has them', async () => {
     'cache-control': 'public, max-age=60, stale-if-error=86400',
   })
   const ask = async (headers: Record<string, string>, method?: 'HEAD') => {
-    const { statusCode, headers: answered, rawPayload } = await get(inFiles, headers, method)
-    return [statusCode, answered['content-range'], Number(answered['content-length']), rawPayload.length]
+    const { status, headers: answered, bytes } = await get(inFiles, headers, method)
+    return [status, answered['content-range'], Number(answered['content-length']), bytes.length]
   }
   const last = `bytes ${size - 5}-${size - 1}/${size}`
   expect(await ask({ range: 'bytes=-5' })).toEqual([206, last, 5, 5])
@@ -152,17 +151,17 @@ test('ranges are answered as HTTP has them', async () => {
   expect(await ask({ range: 'bytes=-5' }, 'HEAD')).toEqual([200, undefined, size, 0])
   expect((await ask({ 'if-none-match': etag }))[0]).toBe(304)
   const refused = await get(inFiles, { range: `bytes=${size}-` })
-  expect(refused.json().code).toBe('RANGE_NOT_SATISFIABLE')
+  expect(refused.body.code).toBe('RANGE_NOT_SATISFIABLE')
   expect(refused.headers).not.toHaveProperty('etag')
 })
 
 test('a service that is closed to downloads has no such path, one without a disk says that it is busy', async () => {
   const answer = async (settings: object) => {
     const app = await buildApp({ ...service.testDatabase.config, ...settings }, service.database)
-    const { statusCode, body } = await app.inject(`/releases/${inFiles}/layers/1.tif`)
-    const paths = Object.keys((await app.inject('/openapi.json')).json().paths)
+    const { status, body } = await call(app, `GET /releases/${inFiles}/layers/1.tif`)
+    const paths = Object.keys((await call(app, 'GET /openapi.json')).body.paths)
     await app.close()
-    return [statusCode, JSON.parse(body).code, paths.includes('/releases/{release}/layers/{layer}.tif')]
+    return [status, body.code, paths.includes('/releases/{release}/layers/{layer}.tif')]
   }
   expect(await answer({ DOWNLOAD_CACHE_MB: 0 })).toEqual([404, 'NOT_FOUND', false])
   vi.stubEnv('TMPDIR', join(downloads, 'none'))
@@ -174,21 +173,12 @@ test('a service that is closed to downloads has no such path, one without a disk
 test('what is not all there is not given out as if it were', async () => {
   const app = await buildApp(service.testDatabase.config, service.database)
   await service.database.writer.deleteFrom('raster_tile').where('tile_row', '=', 3).execute()
-  const { statusCode, headers } = await app.inject(`/releases/${inDatabase}/layers/1.tif`)
-  expect([statusCode, headers['retry-after']]).toEqual([503, '1'])
+  const { status, headers } = await call(app, `GET /releases/${inDatabase}/layers/1.tif`)
+  expect([status, headers['retry-after']]).toEqual([503, '1'])
   await app.close()
   const left = (await readdir(downloads)).filter((name) => /^agro-[\da-f]{18}$/.test(name))
   expect(left).toEqual([])
 })
 
-/** Asks again where the file is still being made, as the service says: on a busy machine that takes a while. */
-function askUntilMade(app: App, request: InjectOptions): Promise<LightMyRequestResponse> {
-  const ask = async () => {
-    const answer = await app.inject(request)
-    return answer.statusCode !== 503 && answer
-  }
-  return vi.waitUntil(ask, { ...PATIENCE, interval: 20 }) as Promise<LightMyRequestResponse>
-}
-
 const get = (release: string, headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
-  askUntilMade(service.app, { method, url: `/releases/${release}/layers/1.tif`, headers })
+  callUntilMade(service.app, `${method} /releases/${release}/layers/1.tif`, { headers })

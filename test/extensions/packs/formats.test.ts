@@ -12,8 +12,9 @@ import { createLookup } from '#src/lookup/lookup.ts'
 import { readPng } from '#test/maps/palette-png.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { callUntilMade } from '#test/setup/made-answers.ts'
 import { openApp } from '#test/setup/open-service.ts'
-import { askUntilMade, readRows } from './files.ts'
+import { readRows } from './files.ts'
 
 const service = openApp()
 
@@ -24,7 +25,7 @@ if (!hasGdal) console.warn('test/extensions/packs/formats.test.ts is skipped in 
 const run = async (program: string, ...parameters: string[]) =>
   (await promisify(execFile)(program, parameters)).stdout
 
-const get = (url: string, method: 'GET' | 'HEAD' = 'GET') => askUntilMade(service.app, { url, method })
+const get = (url: string, method: 'GET' | 'HEAD' = 'GET') => callUntilMade(service.app, `${method} ${url}`)
 
 const AREA = 'ETH-03-05'
 
@@ -33,13 +34,13 @@ describe('GeoParquet', () => {
   let file: ArrayBuffer
   let rows: Record<string, unknown>[]
   beforeAll(async () => {
-    bytes = (await get(`/packs/eth/${AREA}.parquet`)).rawPayload
+    bytes = (await get(`/packs/eth/${AREA}.parquet`)).bytes
     file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
     rows = await parquetReadObjects({ file, geoparquet: false, utf8: false })
   })
 
   test('has the rows and columns of the CSV, with numbers as numbers', async () => {
-    const texts = readRows((await get(`/packs/eth/${AREA}.csv`)).body)
+    const texts = readRows((await get(`/packs/eth/${AREA}.csv`)).text)
     expect(rows.map(({ geometry: _, ...row }) => row)).toEqual(
       texts.map((row) =>
         Object.fromEntries(
@@ -134,7 +135,7 @@ describe('MBTiles', () => {
   let metadata: Record<string, string>
   let tiles: { zoom: number; column: number; row: number; picture: Uint8Array }[]
   beforeAll(async () => {
-    bytes = (await get(`/packs/eth/${AREA}.mbtiles`)).rawPayload
+    bytes = (await get(`/packs/eth/${AREA}.mbtiles`)).bytes
     const { Database } = await initSqlJs()
     const database = new Database(bytes)
     const rowsOf = (query: string) => database.exec(query)[0]?.values ?? []
@@ -150,7 +151,7 @@ describe('MBTiles', () => {
     expect(tiles.length).toBeGreaterThan(7)
     for (const { zoom, column, row, picture } of tiles) {
       const path = `/releases/${release}/layers/${layer}/tiles/${zoom}/${column}/${2 ** zoom - 1 - row}`
-      expect((await service.app.inject(path)).rawPayload.equals(picture)).toBe(true)
+      expect((await service.get(path)).bytes.equals(picture)).toBe(true)
     }
   })
 
@@ -207,7 +208,7 @@ describe('MBTiles', () => {
     expect(other.headers['content-disposition']).toContain(`eth-${AREA}-${release}-3.mbtiles`)
     const one = await get(`/packs/eth/${AREA}.mbtiles`, 'HEAD')
     expect(other.headers.etag).not.toBe(one.headers.etag)
-    expect(other.rawPayload.equals(bytes)).toBe(false)
+    expect(other.bytes.equals(bytes)).toBe(false)
   })
 
   test.runIf(hasGdal)('is read by GDAL, pixel by pixel as the service draws it', async () => {
@@ -221,10 +222,10 @@ describe('MBTiles', () => {
     const highest = tiles.filter((one) => one.zoom === zoom)
     const { column, row } = highest[Math.floor(highest.length / 2)] as (typeof tiles)[number]
     const north = 2 ** zoom - 1 - row
-    const { rawPayload } = await service.app.inject(
+    const { bytes: picture } = await service.get(
       `/releases/${release}/layers/${layer}/tiles/${zoom}/${column}/${north}`,
     )
-    const { colourAt } = readPng(rawPayload)
+    const { colourAt } = readPng(picture)
     const [originX, size, , originY] = info.geoTransform
     const half = 20_037_508.342_789_244
     const tileSide = (2 * half) / 2 ** zoom
@@ -251,17 +252,17 @@ describe('MBTiles', () => {
 test('the page has a weak tag and no ranges, since it says when it was made', async () => {
   const url = `/packs/eth/${AREA}.html`
   const page = await get(url)
-  expect(page.statusCode).toBe(200)
+  expect(page.status).toBe(200)
   expect(page.headers).toMatchObject({
     'content-type': 'text/html; charset=utf-8',
     etag: expect.stringMatching(/^W\/"/),
     'content-disposition': `attachment; filename="eth-${AREA}.html"`,
   })
   expect(page.headers).not.toHaveProperty('accept-ranges')
-  expect(page.rawPayload.length).toBeLessThan(2_000_000)
-  const ask = (headers: Record<string, string>) => service.app.inject({ url, headers })
-  expect((await ask({ range: 'bytes=0-9' })).statusCode).toBe(200)
-  expect((await ask({ 'if-none-match': String(page.headers.etag) })).statusCode).toBe(304)
+  expect(page.bytes.length).toBeLessThan(2_000_000)
+  const ask = (headers: Record<string, string>) => service.get(url, { headers })
+  expect((await ask({ range: 'bytes=0-9' })).status).toBe(200)
+  expect((await ask({ 'if-none-match': String(page.headers.etag) })).status).toBe(304)
   expect((await get(url, 'HEAD')).headers.etag).toBe(page.headers.etag)
 })
 
@@ -274,12 +275,12 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('agro pack', () =
     async (format) => {
       const out = join(await newFolder(), `area.${format}`)
       const { code, stdout } = await agro(AREA, '--country', 'eth', '--out', out, '--json')
-      const { rawPayload, headers } = await get(`/packs/eth/${AREA}.${format}`)
+      const { bytes, headers } = await get(`/packs/eth/${AREA}.${format}`)
       expect([code, JSON.parse(stdout)]).toEqual([
         0,
-        { area: AREA, format, file: out, bytes: rawPayload.length, etag: headers.etag },
+        { area: AREA, format, file: out, bytes: bytes.length, etag: headers.etag },
       ])
-      expect(rawPayload.equals(await readFile(out))).toBe(true)
+      expect(bytes.equals(await readFile(out))).toBe(true)
     },
   )
 

@@ -6,11 +6,12 @@ import { PRODUCTS } from '#schemas/products/index.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { columnsOf } from '#test/advice/columns.ts'
 import { loadRegion } from '#test/maps/certain-releases.ts'
+import { callUntilMade } from '#test/setup/made-answers.ts'
 import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { createRandom } from '#test/setup/random.ts'
 import { gridOf, layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
-import { askUntilMade, type PackRow, readRows } from './files.ts'
+import { type PackRow, readRows } from './files.ts'
 
 const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
@@ -21,7 +22,7 @@ describeOnServer.each([
 ])('the table of %s %s', (country, code, _, seed) => {
   let rows: PackRow[]
   beforeAll(async () => {
-    rows = readRows((await get(`/packs/${country}/${code}.csv`)).body)
+    rows = readRows((await get(`/packs/${country}/${code}.csv`)).text)
   })
 
   test('has a row for each pixel of the finest grid that it covers, also in part', async () => {
@@ -92,7 +93,7 @@ testOnServer(
   'a pack is found in any case, is the same file each time, and is answered as HTTP has files',
   async () => {
     const whole = await get('/packs/eth/ETH-03-05.csv')
-    const size = whole.rawPayload.length
+    const size = whole.bytes.length
     const { etag } = whole.headers as { etag: string }
     expect(whole.headers).toMatchObject({
       'content-type': 'text/csv; charset=utf-8; header=present',
@@ -102,16 +103,16 @@ testOnServer(
       'cache-control': 'public, max-age=60, stale-if-error=86400',
     })
     const other = await get('/packs/ETH/eth-03-05.csv')
-    expect([other.headers.etag, other.rawPayload.equals(whole.rawPayload)]).toEqual([etag, true])
+    expect([other.headers.etag, other.bytes.equals(whole.bytes)]).toEqual([etag, true])
     const part = await get('/packs/eth/ETH-03-05.csv', { range: 'bytes=10-19', 'if-range': etag })
-    expect([part.statusCode, part.headers['content-range']]).toEqual([206, `bytes 10-19/${size}`])
-    expect(part.rawPayload.equals(whole.rawPayload.subarray(10, 20))).toBe(true)
+    expect([part.status, part.headers['content-range']]).toEqual([206, `bytes 10-19/${size}`])
+    expect(part.bytes.equals(whole.bytes.subarray(10, 20))).toBe(true)
     const beyond = await get('/packs/eth/ETH-03-05.csv', { range: `bytes=${size}-` })
-    expect([beyond.statusCode, beyond.json().code]).toEqual([416, 'RANGE_NOT_SATISFIABLE'])
-    expect((await get('/packs/eth/ETH-03-05.csv', { 'if-none-match': etag })).statusCode).toBe(304)
-    expect((await get('/packs/eth/ETH-03-05.csv', { 'if-none-match': etag }, 'HEAD')).statusCode).toBe(304)
+    expect([beyond.status, beyond.body.code]).toEqual([416, 'RANGE_NOT_SATISFIABLE'])
+    expect((await get('/packs/eth/ETH-03-05.csv', { 'if-none-match': etag })).status).toBe(304)
+    expect((await get('/packs/eth/ETH-03-05.csv', { 'if-none-match': etag }, 'HEAD')).status).toBe(304)
     const head = await get('/packs/eth/ETH-03-05.csv', {}, 'HEAD')
-    expect([head.statusCode, head.headers.etag, head.headers['content-length'], head.body]).toEqual([
+    expect([head.status, head.headers.etag, head.headers['content-length'], head.text]).toEqual([
       200,
       etag,
       String(size),
@@ -127,29 +128,29 @@ testOnServer('a text is compressed once, and stored so', async () => {
   const small = await get(url, gzip)
   const weak = `W/${plain.headers.etag}`
   expect(small.headers).toMatchObject({
-    ...{ 'content-encoding': 'gzip', 'content-length': String(small.rawPayload.length), etag: weak },
+    ...{ 'content-encoding': 'gzip', 'content-length': String(small.bytes.length), etag: weak },
     vary: expect.stringContaining('Accept-Encoding'),
   })
   expect(small.headers).not.toHaveProperty('accept-ranges')
-  expect(gunzipSync(small.rawPayload).equals(plain.rawPayload)).toBe(true)
+  expect(gunzipSync(small.bytes).equals(plain.bytes)).toBe(true)
   const again = await get(url, { ...gzip, 'if-none-match': weak })
-  expect([again.statusCode, again.headers.etag]).toEqual([304, weak])
+  expect([again.status, again.headers.etag]).toEqual([304, weak])
   const head = await get(url, gzip, 'HEAD')
-  expect([head.headers['content-length'], head.headers.etag]).toEqual([String(small.rawPayload.length), weak])
+  expect([head.headers['content-length'], head.headers.etag]).toEqual([String(small.bytes.length), weak])
   const part = await get(url, { ...gzip, range: 'bytes=0-9' })
-  expect([part.statusCode, part.headers['content-encoding']]).toEqual([206, undefined])
+  expect([part.status, part.headers['content-encoding']]).toEqual([206, undefined])
   const refused = await get('/packs/eth/ETH-99.csv', gzip)
-  expect([refused.statusCode, refused.json().code]).toEqual([404, 'UNKNOWN_AREA'])
+  expect([refused.status, refused.body.code]).toEqual([404, 'UNKNOWN_AREA'])
 })
 
 testOnServer('a page that turns out too large is refused from then on without being made', async () => {
   const url = '/packs/eth/ETH.html'
-  expect((await get(url, {}, 'HEAD')).statusCode).toBe(200)
+  expect((await get(url, {}, 'HEAD')).status).toBe(200)
   const first = await get(url)
-  expect([first.statusCode, first.json().code]).toEqual([413, 'TOO_MANY_POINTS'])
+  expect([first.status, first.body.code]).toEqual([413, 'TOO_MANY_POINTS'])
   const next = vi.spyOn(service.app.slices, 'next')
-  expect((await get(url)).json().error).toBe(first.json().error)
-  expect((await get(url, {}, 'HEAD')).statusCode).toBe(413)
+  expect((await get(url)).body.error).toBe(first.body.error)
+  expect((await get(url, {}, 'HEAD')).status).toBe(413)
   expect(next.mock.calls.filter(([{ caller }]) => caller === 'packs')).toEqual([])
   next.mockRestore()
 })
@@ -157,7 +158,7 @@ testOnServer('a page that turns out too large is refused from then on without be
 testOnServer('HEAD makes nothing, and has the tag of the file that GET makes', async () => {
   const next = vi.spyOn(service.app.slices, 'next')
   const head = await get('/packs/eth/ETH-06.csv', {}, 'HEAD')
-  expect([head.statusCode, next.mock.calls.length]).toEqual([200, 0])
+  expect([head.status, next.mock.calls.length]).toEqual([200, 0])
   expect(head.headers).not.toHaveProperty('content-length')
   const { headers } = await get('/packs/eth/ETH-06.csv')
   expect(headers.etag).toBe(head.headers.etag)
@@ -191,15 +192,15 @@ testOnServer.each([
 ])('%s is refused with a reason', async (url, status, code, sentence) => {
   for (const method of ['GET', 'HEAD'] as const) {
     const answer = await get(url, {}, method)
-    expect([answer.statusCode, answer.headers['cache-control']]).toEqual([status, 'no-store'])
+    expect([answer.status, answer.headers['cache-control']]).toEqual([status, 'no-store'])
     if (method === 'HEAD') continue
-    expect(answer.json()).toMatchObject({ code, error: expect.stringMatching(sentence) })
+    expect(answer.body).toMatchObject({ code, error: expect.stringMatching(sentence) })
   }
 })
 
 testOnServer('the largest country of the demo has all of its pixels in a table', async () => {
-  const { body } = await get('/packs/eth/ETH.csv')
-  const names = [...body.matchAll(/^\d+_\d+(?=,)/gm)].map(([name]) => name)
+  const { text } = await get('/packs/eth/ETH.csv')
+  const names = [...text.matchAll(/^\d+_\d+(?=,)/gm)].map(([name]) => name)
   expect(names.length).toBeGreaterThan(30_000)
   expect(names).toEqual(await listPixels('ETH', 'yield'))
 })
@@ -222,16 +223,16 @@ testOnServer(
     const { code } = await load(gridOf(4326, [33, 15], [0.01, -0.01], [1500, 1150]), () => 1, '2027-01-01')
     for (const format of ['csv', 'parquet']) {
       const answer = await get(`/packs/eth/ETH-03.${format}`)
-      expect(answer.statusCode).toBe(413)
-      const { code: error, error: sentence, details } = answer.json()
+      expect(answer.status).toBe(413)
+      const { code: error, error: sentence, details } = answer.body
       expect(error).toBe('TOO_MANY_POINTS')
       expect(sentence).toMatch(
         /^Amhara \(ETH-03\) has \d+ pixels, and a pack at most 50000\. Ask for areas of level 2 in it: /,
       )
       expect(details[0].allowed).toContain('ETH-03-05')
-      expect((await get(`/packs/eth/ETH-03.${format}`, {}, 'HEAD')).statusCode).toBe(413)
+      expect((await get(`/packs/eth/ETH-03.${format}`, {}, 'HEAD')).status).toBe(413)
     }
-    expect((await get('/packs/eth/ETH-03-05.csv')).statusCode).toBe(200)
+    expect((await get('/packs/eth/ETH-03-05.csv')).status).toBe(200)
     await operatorOf(service.database).remove(code, true)
     expect((await get('/packs/eth/ETH-03.csv', {}, 'HEAD')).headers.etag).toBe(before.headers.etag)
   },
@@ -239,14 +240,14 @@ testOnServer(
 
 testOnServer('a finer grid that ends within an area leaves the rows of the whole area', async () => {
   const url = '/packs/eth/ETH-03-05.csv'
-  const before = readRows((await get(url)).body)
+  const before = readRows((await get(url)).text)
   const { lat, lng } = before[Math.floor(before.length / 2)] as PackRow
   const { code } = await load(
     gridOf(4326, [Number(lng), Number(lat)], [0.005, -0.005], [40, 40]),
     () => 7,
     '2027-03-01',
   )
-  const rows = readRows((await get(url)).body)
+  const rows = readRows((await get(url)).text)
   expect(rows.map(({ name }) => name)).toEqual(before.map(({ name }) => name))
   const yields = new Set(rows.map((row) => row.yield_wheat_yield_kg_ha_Normal))
   expect(yields).toEqual(new Set(['7', '']))
@@ -261,8 +262,8 @@ test('a release that takes the place of another one has another pack and tag, wh
   const head = await get(url, {}, 'HEAD')
   expect(head.headers.etag).not.toBe(old.headers.etag)
   const fresh = await get(url, { 'if-none-match': String(old.headers.etag) })
-  expect([fresh.statusCode, fresh.headers.etag]).toEqual([200, head.headers.etag])
-  const rows = readRows(fresh.body)
+  expect([fresh.status, fresh.headers.etag]).toEqual([200, head.headers.etag])
+  const rows = readRows(fresh.text)
   expect(new Set(rows.map((row) => row.release_yield_wheat))).toEqual(new Set([code]))
 
   // The finest grid is projected: each row has the pixel that PostGIS finds at its position, and no form can.
@@ -279,7 +280,7 @@ test('a release that takes the place of another one has another pack and tag, wh
   }
   await operatorOf(service.database).remove(code, true)
   const again = await get(url)
-  expect([again.headers.etag, again.rawPayload.equals(old.rawPayload)]).toEqual([old.headers.etag, true])
+  expect([again.headers.etag, again.bytes.equals(old.bytes)]).toEqual([old.headers.etag, true])
 })
 
 testOnServer(
@@ -312,7 +313,7 @@ describeOnServer('an area that is smaller than a pixel', () => {
   })
 
   test('has a row with a place of it', async () => {
-    const { body } = await askUntilMade(small.app, { url: '/packs/eth/A.csv' })
+    const { text: body } = await callUntilMade(small.app, 'GET /packs/eth/A.csv')
     const [row, ...others] = readRows(body)
     expect([others, row?.name]).toEqual([[], '0_0'])
     const place = { lat: Number(row?.lat), lng: Number(row?.lng), country_code: 'eth' }
@@ -323,7 +324,7 @@ describeOnServer('an area that is smaller than a pixel', () => {
 })
 
 const get = (url: string, headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
-  askUntilMade(service.app, { method, url, headers })
+  callUntilMade(service.app, `${method} ${url}`, { headers })
 
 /** The cells of a product as the answer of a point has them; none for a place without values. */
 async function askCells(code: string, crop: string | null, place: object): Promise<PackRow> {

@@ -51,9 +51,9 @@ async function fetchAll(release: string): Promise<Record<string, Buffer>> {
   }
   const answers: Record<string, Buffer> = {}
   for (const [name, path] of Object.entries(paths)) {
-    const { statusCode, rawPayload } = await service.app.inject(path)
-    expect([path, statusCode]).toEqual([path, 200])
-    answers[name] = rawPayload
+    const { status, bytes } = await service.get(path)
+    expect([path, status]).toEqual([path, 200])
+    answers[name] = bytes
   }
   return answers
 }

@@ -7,6 +7,7 @@ import type { App } from '#src/http/app.ts'
 import { startTcpProxy, type TcpProxy } from '#test/data/tcp-proxy.ts'
 import { KINDS as ALL_KINDS, answersOf, ingestKinds } from '#test/ingest/kinds.ts'
 import { createTestApp, startApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -96,8 +97,8 @@ describe.skipIf(MISSING)('tiles in files behind nginx, 20 ms away', () => {
     const app = await newApp({ TILE_CACHE_MB: '64' })
     const statuses = async () => (await answersOf(app, person, KINDS)).map((answer) => answer.slice(0, 3))
     const ready = async () => {
-      const { statusCode, body } = await app.inject('/health/ready')
-      return [statusCode, JSON.parse(body)]
+      const { status, body } = await call(app, 'GET /health/ready')
+      return [status, body]
     }
     try {
       expect(await ready()).toEqual([200, { status: 'ok', files: { state: 'used' } }])

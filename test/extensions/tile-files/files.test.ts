@@ -86,7 +86,7 @@ test('without the extension they are answered 503, others as ever, and readiness
       releaseOn(GRID, [layerOf('Urea')], [new Float32Array(WIDTH * 16).fill(7)]),
     )
     expect(await ask(3, app)).toBe(7)
-    expect((await app.inject('/health/ready')).json()).toEqual({ status: 'ok' })
+    expect((await call(app, 'GET /health/ready')).body).toEqual({ status: 'ok' })
     expect([...app.metrics.readers().keys()]).not.toContain('agro_tile_files_away')
   } finally {
     await app.close()

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
 import { call, type Sent } from '#test/setup/calls.ts'
-import { PATIENCE } from '#test/setup/patience.ts'
+import { callUntilMade } from '#test/setup/made-answers.ts'
 import type { Person } from '#test/setup/people.ts'
 import type { ProxiedApp } from '#test/setup/proxied-app.ts'
 import { FIELD_IN_PIXEL } from '#test/setup/releases.ts'
@@ -10,14 +10,6 @@ import { FIELD_IN_PIXEL } from '#test/setup/releases.ts'
 const FIELD = { type: 'Feature', id: 'f1', geometry: FIELD_IN_PIXEL, properties: null }
 export const POINT = '/advisory/yield/point?lat=9.5&lng=38.5'
 export const IMPATIENT = { STATEMENT_TIMEOUT_MS: '1000' }
-
-/** An answer other than a 503, once a busy machine is fast enough for it. */
-export const answerTo: typeof call = (...called) =>
-  vi.waitFor(async () => {
-    const answer = await call(...called)
-    expect(answer.status).not.toBe(503)
-    return answer
-  }, PATIENCE)
 
 /** Doors whose answer to somebody with a token is another one than to anybody. */
 export const DOORS: [door: string, request: string, sent?: Omit<Sent, 'by'>][] = [
@@ -51,7 +43,7 @@ function pointsOf(count: number) {
 
 export async function keepField(app: ProxiedApp['app'], by: Person): Promise<void> {
   const sent = { by, headers: { 'content-type': 'application/geo+json' } }
-  const kept = await answerTo(app, 'PUT /fields/coop', {
+  const kept = await callUntilMade(app, 'PUT /fields/coop', {
     ...sent,
     payload: JSON.stringify(collectionOf([FIELD])),
   })

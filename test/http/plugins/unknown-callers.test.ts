@@ -2,11 +2,12 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { call, type Sent } from '#test/setup/calls.ts'
+import { callUntilMade } from '#test/setup/made-answers.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
-import { ADMIN_DOORS, answerTo, DOORS, expectAway, IMPATIENT, keepField, keyOf, POINT } from './doors.ts'
+import { ADMIN_DOORS, DOORS, expectAway, IMPATIENT, keepField, keyOf, POINT } from './doors.ts'
 
 // Runs on a server alone: other connections hold locks, and a network is cut.
 
@@ -43,8 +44,8 @@ describe('a caller who cannot be looked up while the rest of the database answer
   test.each(ADMIN_DOORS)('is told to come again where an admin finds more: %s', async (_, request) => {
     const { app, person: by } = admin
     await withoutCallers(admin, () => expectAway(app, request, { by }))
-    expect((await answerTo(app, request, { by })).status).toBe(200)
-    const [found] = (await answerTo(app, 'GET /releases', { by })).body.items
+    expect((await callUntilMade(app, request, { by })).status).toBe(200)
+    const [found] = (await callUntilMade(app, 'GET /releases', { by })).body.items
     expect(found.state).toBe('unpublished')
   })
 
@@ -57,7 +58,7 @@ describe('a caller who cannot be looked up while the rest of the database answer
         'GET /catalog',
         'GET /advisory/yield?place=Fiche',
       ]) {
-        const { status, body, headers } = await answerTo(app, request, { by })
+        const { status, body, headers } = await callUntilMade(app, request, { by })
         expect([request, status, body.history_id]).toEqual([request, 200, undefined])
         expect(headers).not.toHaveProperty('www-authenticate')
       }
@@ -88,7 +89,7 @@ describe.each(['cut', 'stall'] as const)('a database that is away: %s', (fault) 
     person = await newPerson(service.app)
     await keepField(service.app, person)
     key = await keyOf(service.app, person)
-    for (const path of [POINT, '/advisory/yield?place=Fiche']) await answerTo(service.app, `GET ${path}`)
+    for (const path of [POINT, '/advisory/yield?place=Fiche']) await callUntilMade(service.app, `GET ${path}`)
     await service.proxy[fault]()
     service.app.forgetCallers(() => true)
   })
