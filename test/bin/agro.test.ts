@@ -7,9 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 const ROOT = resolve(import.meta.dirname, '../..')
 const EXAMPLES = join(ROOT, 'examples')
 
-/** Nothing is there. */
-const DATABASE_URL = 'postgres://somebody@127.0.0.1:1/nothing'
-
 /** Somewhere else than the service, with a link to its tool. */
 let folder: string
 beforeAll(async () => {
@@ -17,24 +14,6 @@ beforeAll(async () => {
   await symlink(join(ROOT, 'bin/agro.mjs'), join(folder, 'agro'))
 })
 afterAll(() => rm(folder, { recursive: true }))
-
-interface Outcome {
-  code: number
-  stderr: string
-}
-
-/** Runs a program where somebody stands, without what npm has set for the tests. */
-function run(cwd: string, file: string, parameters: string[], environment = {}): Promise<Outcome> {
-  const PATH = [folder, process.env.PATH].join(delimiter)
-  const env = { PATH, HOME: folder, DATABASE_URL, ...environment }
-  return new Promise((resolve) => {
-    execFile(file, parameters, { cwd, env }, (error, _, stderr) => {
-      // npm adds how its script has ended.
-      const [line = ''] = stderr.split('\n')
-      resolve({ code: Number(error?.code ?? 0), stderr: line })
-    })
-  })
-}
 
 const INGEST = ['ingest', 'missing.yaml']
 
@@ -69,3 +48,24 @@ test('the settings are those of the service, wherever the user of agro stands', 
   const asked = await run(folder, 'agro', list, { ENV_FILE: join(folder, '.env') })
   expect(asked).toEqual({ code: 1, stderr: expect.stringContaining('LOG_LEVEL') })
 })
+
+/** Nothing is there. */
+const DATABASE_URL = 'postgres://somebody@127.0.0.1:1/nothing'
+
+interface Outcome {
+  code: number
+  stderr: string
+}
+
+/** Runs a program where somebody stands, without what npm has set for the tests. */
+function run(cwd: string, file: string, parameters: string[], environment = {}): Promise<Outcome> {
+  const PATH = [folder, process.env.PATH].join(delimiter)
+  const env = { PATH, HOME: folder, DATABASE_URL, ...environment }
+  return new Promise((resolve) => {
+    execFile(file, parameters, { cwd, env }, (error, _, stderr) => {
+      // npm adds how its script has ended.
+      const [line = ''] = stderr.split('\n')
+      resolve({ code: Number(error?.code ?? 0), stderr: line })
+    })
+  })
+}

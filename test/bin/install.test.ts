@@ -28,16 +28,6 @@ beforeAll(async () => {
 })
 beforeEach(() => rm(join(project, 'node_modules'), { recursive: true, force: true }))
 
-/** Runs what npm runs before a script. */
-async function install(script: string, environment: Record<string, string> = {}) {
-  const { stdout } = await run(process.execPath, ['bin/install.mjs'], {
-    cwd: project,
-    env: { ...process.env, ...environment, npm_lifecycle_event: `pre${script}`, npm_config_offline: 'true' },
-  })
-  const packages = (await readdir(join(project, 'node_modules'))).filter((name) => !name.startsWith('.'))
-  return { said: stdout.split('\n')[0], packages }
-}
-
 const FOR_RUNNING = 'Installing the packages that the service runs with ...'
 
 test('in a fresh clone `npm run start` installs what it runs with and no more', async () => {
@@ -60,3 +50,13 @@ test('the packages of a service that runs stay while the tools come beside them'
   expect((await stat(bundle)).isFile()).toBe(true)
   expect(await install('start')).toEqual({ said: '', packages: ['engine', 'tool'] })
 })
+
+/** Runs what npm runs before a script. */
+async function install(script: string, environment: Record<string, string> = {}) {
+  const { stdout } = await run(process.execPath, ['bin/install.mjs'], {
+    cwd: project,
+    env: { ...process.env, ...environment, npm_lifecycle_event: `pre${script}`, npm_config_offline: 'true' },
+  })
+  const packages = (await readdir(join(project, 'node_modules'))).filter((name) => !name.startsWith('.'))
+  return { said: stdout.split('\n')[0], packages }
+}

@@ -43,23 +43,6 @@ async function write(file: string, content: string): Promise<void> {
   await writeFile(join(project, file), content)
 }
 
-async function run(...parameters: string[]): Promise<string> {
-  const options = { cwd: tmpdir(), env: { PATH: process.env.PATH } }
-  const main = join(project, 'src/main.ts')
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [join(project, 'bin/run.mjs'), main, ...parameters],
-    options,
-  )
-  return stdout.trimEnd()
-}
-
-/** The JavaScript of the latest bundle. */
-async function latest(): Promise<string> {
-  const { bundle, entry } = JSON.parse(await readFile(join(project, BUNDLES, 'latest.json'), 'utf8'))
-  return join(project, BUNDLES, bundle, entry)
-}
-
 describe('a TypeScript file that is run', () => {
   test('is bundled once, and run with its arguments', async () => {
     await write('src/main.ts', 'console.log(process.argv.slice(2).join() as string)\n')
@@ -195,3 +178,20 @@ test('the modules of each page are one text', async () => {
   expect([...pages.keys()]).toEqual(['page/main.bundle.js'])
   expect(pages.get('page/main.bundle.js')?.trim()).toBe('import"library";console.log("one");')
 })
+
+async function run(...parameters: string[]): Promise<string> {
+  const options = { cwd: tmpdir(), env: { PATH: process.env.PATH } }
+  const main = join(project, 'src/main.ts')
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [join(project, 'bin/run.mjs'), main, ...parameters],
+    options,
+  )
+  return stdout.trimEnd()
+}
+
+/** The JavaScript of the latest bundle. */
+async function latest(): Promise<string> {
+  const { bundle, entry } = JSON.parse(await readFile(join(project, BUNDLES, 'latest.json'), 'utf8'))
+  return join(project, BUNDLES, bundle, entry)
+}

@@ -12,12 +12,6 @@ import { answersOf, logInTwice, type Usage, useService, withService } from '#tes
 
 const POINTS = 20
 
-/** The command of the document that begins like this. */
-function documented(program: string): string {
-  const document = readFileSync('docs/operations.md', 'utf8')
-  return new RegExp(`^\`\`\`\n(${program} .*)\n\`\`\`$`, 'm').exec(document)?.[1] as string
-}
-
 /** Skipped where Debian's programs of PostgreSQL are missing. */
 describe.skipIf(!POSTGRES_PROGRAMS)('a dump', () => {
   const source = ownDatabase('demo')
@@ -55,3 +49,9 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a dump', () => {
     expect(await withService(restoredConfig(), (app) => logInTwice(app, usage))).toEqual([401, 200, 200])
   })
 })
+
+/** The command of the document that begins like this. */
+function documented(program: string): string {
+  const document = readFileSync('docs/operations.md', 'utf8')
+  return new RegExp(`^\`\`\`\n(${program} .*)\n\`\`\`$`, 'm').exec(document)?.[1] as string
+}

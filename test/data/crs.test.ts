@@ -20,20 +20,6 @@ beforeAll(async () => {
   db = opened.database.writer
 })
 
-/** Where 38 E, 9 N lies, in whole metres; GDAL 3.6 was asked for the numbers that are expected. */
-async function placeIn(srid: number): Promise<{ x: number; y: number }> {
-  const { rows } = await sql<{ x: number; y: number }>`
-    select round(st_x(place))::integer as x, round(st_y(place))::integer as y
-    from st_transform(st_setsrid(st_makepoint(38, 9), 4326), ${srid}::integer) as place`.execute(db)
-  return rows[0] as { x: number; y: number }
-}
-
-async function ingest(rasters: { file: string; srs: string }[]): Promise<void> {
-  const layers = rasters.map(({ file, srs }) => ({ file: kindFixture(file), srs, input: srs }))
-  const manifest = manifestText(layers, { product: 'fertilizer' })
-  await ingestManifest(opened.database, await writeManifest(await newFolder(), manifest))
-}
-
 test('a CRS by a PROJ string or by WKT is added once, under an id of its own, and is where GDAL has it', async () => {
   const homolosine = await sridOfText(db, HOMOLOSINE, 'a.tif')
   const albers = await sridOfText(db, ALBERS, 'a.tif')
@@ -198,6 +184,12 @@ test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
   },
 )
 
+async function ingest(rasters: { file: string; srs: string }[]): Promise<void> {
+  const layers = rasters.map(({ file, srs }) => ({ file: kindFixture(file), srs, input: srs }))
+  const manifest = manifestText(layers, { product: 'fertilizer' })
+  await ingestManifest(opened.database, await writeManifest(await newFolder(), manifest))
+}
+
 test("a copy of the data takes the CRSs of rasters along that are not PostGIS's own, whoever added them", async () => {
   const owners = { srid: 100_001, wkt: '', proj: '+proj=igh +lat_0=0 +lon_0=0 +datum=WGS84 +units=m' }
   await sql`
@@ -226,3 +218,11 @@ test("a copy of the data is refused where the id of one of its CRSs is another's
     `spatial_ref_sys has another CRS under the id ${srid} than the file.`,
   )
 })
+
+/** Where 38 E, 9 N lies, in whole metres; GDAL 3.6 was asked for the numbers that are expected. */
+async function placeIn(srid: number): Promise<{ x: number; y: number }> {
+  const { rows } = await sql<{ x: number; y: number }>`
+    select round(st_x(place))::integer as x, round(st_y(place))::integer as y
+    from st_transform(st_setsrid(st_makepoint(38, 9), 4326), ${srid}::integer) as place`.execute(db)
+  return rows[0] as { x: number; y: number }
+}

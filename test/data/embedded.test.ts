@@ -23,32 +23,9 @@ import { CRASHING, failureOf } from './failure.ts'
 
 const CRASHED = 'the embedded database failed inside this statement and was restarted'
 
-/** Loaded into a service: SIGUSR2 fills the heap of the thread of its database. */
-const FILLS_THREAD = `
-  import { BroadcastChannel, isMainThread } from 'node:worker_threads'
-  const channel = new BroadcastChannel('fill')
-  channel.unref()
-  if (isMainThread) process.on('SIGUSR2', () => channel.postMessage('fill'))
-  else channel.onmessage = () => {
-    const held = []
-    while (held.length < 750) held.push(new Array(100_000).fill(0.5))
-    console.log(held.length * 0.8 + ' MB are held')
-  }`
-
 /* A start takes seconds of computing: the tests of a database follow each other, in the order in which they are written. */
 
 const testDatabase = ownDatabase('empty', { STATEMENT_TIMEOUT_MS: '100' })
-
-/** The bytes that a thread holds, without garbage: of JavaScript's objects, and of memory outside of its heap. */
-async function heldBy(worker: Worker): Promise<number> {
-  const { snapshot, nodes } = (await json(await worker.getHeapSnapshot())) as {
-    snapshot: { meta: { node_fields: string[] } }
-    nodes: number[]
-  }
-  const fields = snapshot.meta.node_fields
-  const size = fields.indexOf('self_size')
-  return nodes.reduce((sum, value, index) => sum + (index % fields.length === size ? value : 0), 0)
-}
 
 describe('the embedded database', () => {
   const workers: Worker[] = []
@@ -280,6 +257,18 @@ describe('the embedded database', () => {
   })
 })
 
+/** Loaded into a service: SIGUSR2 fills the heap of the thread of its database. */
+const FILLS_THREAD = `
+  import { BroadcastChannel, isMainThread } from 'node:worker_threads'
+  const channel = new BroadcastChannel('fill')
+  channel.unref()
+  if (isMainThread) process.on('SIGUSR2', () => channel.postMessage('fill'))
+  else channel.onmessage = () => {
+    const held = []
+    while (held.length < 750) held.push(new Array(100_000).fill(0.5))
+    console.log(held.length * 0.8 + ' MB are held')
+  }`
+
 describe('the folder of the embedded database', () => {
   let folder: string
   beforeAll(() => {
@@ -390,3 +379,14 @@ describe('the folder of the embedded database', () => {
     )
   })
 })
+
+/** The bytes that a thread holds, without garbage: of JavaScript's objects, and of memory outside of its heap. */
+async function heldBy(worker: Worker): Promise<number> {
+  const { snapshot, nodes } = (await json(await worker.getHeapSnapshot())) as {
+    snapshot: { meta: { node_fields: string[] } }
+    nodes: number[]
+  }
+  const fields = snapshot.meta.node_fields
+  const size = fields.indexOf('self_size')
+  return nodes.reduce((sum, value, index) => sum + (index % fields.length === size ? value : 0), 0)
+}

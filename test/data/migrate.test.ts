@@ -40,18 +40,6 @@ afterEach(async () => {
   await sql`drop function if exists test_answer`.execute(database.writer)
 })
 
-async function write(name: string, text: string): Promise<void> {
-  await writeFile(join(folder, name), text)
-}
-
-function migrateFolder(): Promise<string[]> {
-  return migrate(database.writer, pathToFileURL(`${folder}/`))
-}
-
-async function ask(statement: string): Promise<unknown[]> {
-  return (await sql.raw(statement).execute(database.writer)).rows
-}
-
 describe('migrations', () => {
   test('of extensions that are deleted are no newer ones, also where a version before extensions applied them', async () => {
     const all = await readScripts()
@@ -238,3 +226,15 @@ describe('functions', () => {
     )
   })
 })
+
+async function write(name: string, text: string): Promise<void> {
+  await writeFile(join(folder, name), text)
+}
+
+function migrateFolder(): Promise<string[]> {
+  return migrate(database.writer, pathToFileURL(`${folder}/`))
+}
+
+async function ask(statement: string): Promise<unknown[]> {
+  return (await sql.raw(statement).execute(database.writer)).rows
+}

@@ -20,39 +20,6 @@ import { newPerson } from '#test/setup/people.ts'
 
 const MISSING = spawnSync('pgbouncer', ['--version']).error !== undefined
 
-/** Starts PgBouncer as the document configures it, but for where it is and who may come. */
-async function startBouncer(databaseUrl: string): Promise<string> {
-  const { hostname, port, pathname, username } = new URL(databaseUrl)
-  const folder = await newFolder()
-  const ownPort = await freePort()
-  const [, documented = ''] = /```ini\n([\s\S]*?)```/.exec(readFileSync('docs/operations.md', 'utf8')) ?? []
-  const configuration = documented
-    .replace(
-      'agro = host=127.0.0.1 port=5432',
-      `${pathname.slice(1)} = host=${hostname} port=${port} user=${username}`,
-    )
-    .replace('listen_port = 6432', `listen_port = ${ownPort}\nunix_socket_dir =`)
-    .replace('scram-sha-256', 'any')
-    .replace('/etc/pgbouncer/userlist.txt', join(folder, 'users'))
-  writeFileSync(join(folder, 'pgbouncer.ini'), configuration)
-  writeFileSync(join(folder, 'users'), `"${username}" ""\n`)
-  const command = ['pgbouncer', join(folder, 'pgbouncer.ini')]
-  if (process.getuid?.() === 0) {
-    // It does not run as root.
-    chmodSync(folder, 0o755)
-    for (const name of ['pgbouncer.ini', 'users']) chmodSync(join(folder, name), 0o644)
-    command.unshift('setpriv', '--reuid=nobody', '--clear-groups')
-  }
-  const child = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] })
-  onTestFinished(() => void child.kill())
-  let log = ''
-  child.stderr.on('data', (text) => {
-    log += text
-  })
-  await vi.waitFor(() => expect(log).toContain('process up'), PATIENCE)
-  return databaseUrl.replace(`${hostname}:${port}`, `127.0.0.1:${ownPort}`)
-}
-
 describe.skipIf(MISSING)('behind PgBouncer', () => {
   test('a statement that takes too long is ended at the server, and the next are answered', async () => {
     const testDatabase = await createTestDatabase('demo')
@@ -127,3 +94,36 @@ test('what takes its time is not ended by the timeouts of a database', async () 
   onTestFinished(close)
   for (const name of names) expect((await pool.query(`show ${name}`)).rows).toEqual([{ [name]: '0' }])
 })
+
+/** Starts PgBouncer as the document configures it, but for where it is and who may come. */
+async function startBouncer(databaseUrl: string): Promise<string> {
+  const { hostname, port, pathname, username } = new URL(databaseUrl)
+  const folder = await newFolder()
+  const ownPort = await freePort()
+  const [, documented = ''] = /```ini\n([\s\S]*?)```/.exec(readFileSync('docs/operations.md', 'utf8')) ?? []
+  const configuration = documented
+    .replace(
+      'agro = host=127.0.0.1 port=5432',
+      `${pathname.slice(1)} = host=${hostname} port=${port} user=${username}`,
+    )
+    .replace('listen_port = 6432', `listen_port = ${ownPort}\nunix_socket_dir =`)
+    .replace('scram-sha-256', 'any')
+    .replace('/etc/pgbouncer/userlist.txt', join(folder, 'users'))
+  writeFileSync(join(folder, 'pgbouncer.ini'), configuration)
+  writeFileSync(join(folder, 'users'), `"${username}" ""\n`)
+  const command = ['pgbouncer', join(folder, 'pgbouncer.ini')]
+  if (process.getuid?.() === 0) {
+    // It does not run as root.
+    chmodSync(folder, 0o755)
+    for (const name of ['pgbouncer.ini', 'users']) chmodSync(join(folder, name), 0o644)
+    command.unshift('setpriv', '--reuid=nobody', '--clear-groups')
+  }
+  const child = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] })
+  onTestFinished(() => void child.kill())
+  let log = ''
+  child.stderr.on('data', (text) => {
+    log += text
+  })
+  await vi.waitFor(() => expect(log).toContain('process up'), PATIENCE)
+  return databaseUrl.replace(`${hostname}:${port}`, `127.0.0.1:${ownPort}`)
+}

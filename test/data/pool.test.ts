@@ -36,13 +36,6 @@ async function run(pool: pg.Pool, statement: string): Promise<unknown[]> {
   }
 }
 
-/** A connection, once a busy machine makes one in time. */
-const connectTo = (pool: pg.Pool) => vi.waitFor(() => pool.connect(), PATIENCE)
-
-/** Waits until a statement is answered. */
-const answers = (pool: pg.Pool) =>
-  vi.waitFor(async () => expect(await run(pool, 'select 1 as x')).toEqual([{ x: 1 }]), PATIENCE)
-
 describe('values', () => {
   test('arrive as numbers where SQL counts, and dates as they are written', async () => {
     const rows = await run(
@@ -218,3 +211,10 @@ describe('a network that swallows packets', () => {
     expect(isDatabaseUnavailable(error)).toBe(true)
   })
 })
+
+/** A connection, once a busy machine makes one in time. */
+const connectTo = (pool: pg.Pool) => vi.waitFor(() => pool.connect(), PATIENCE)
+
+/** Waits until a statement is answered. */
+const answers = (pool: pg.Pool) =>
+  vi.waitFor(async () => expect(await run(pool, 'select 1 as x')).toEqual([{ x: 1 }]), PATIENCE)

@@ -23,18 +23,11 @@ import { releaseDescription } from '#test/setup/releases.ts'
 
 // Runs on a server alone: files of reference data are the subject.
 
-async function newDatabase(): Promise<Database> {
-  const { database, close } = await openTestDatabase('new')
-  onTestFinished(close)
-  return database
-}
-
-async function scriptsWith(reference: string): Promise<URL> {
-  const folder = await newFolder()
-  await cp('sql', folder, { recursive: true })
-  await writeFile(join(folder, REFERENCE_FILE), reference)
-  return pathToFileURL(`${folder}/`)
-}
+test('a reference file is refused where its schema does', async () => {
+  const refused = readReference(await scriptsWith('crops: []\ncountries: [{ code: KEN, name: Kenya }]'))
+  const what = ': /countries/0/code: must match pattern "^[a-z]{3}$".'
+  await expect(refused).rejects.toThrow(new OperatorError(`${REFERENCE_FILE} is not valid${what}`))
+})
 
 const OTHER = `
 crops: [{ code: maize, name: Maize, aliases: [Corn] }, { code: wheat, name: Wheat }]
@@ -42,12 +35,6 @@ countries:
   - { code: tza, name: Tanzania, aliases: [TZ, Tanzanie], crops: [maize, wheat] }
   - { code: ken, name: Kenya, extent: [33.8, -4.8, 42, 5.6] }
 `
-
-test('a reference file is refused where its schema does', async () => {
-  const refused = readReference(await scriptsWith('crops: []\ncountries: [{ code: KEN, name: Kenya }]'))
-  const what = ': /countries/0/code: must match pattern "^[a-z]{3}$".'
-  await expect(refused).rejects.toThrow(new OperatorError(`${REFERENCE_FILE} is not valid${what}`))
-})
 
 test('a new database has the countries and crops of the file, no other ones, and only once', async () => {
   const database = await newDatabase()
@@ -129,3 +116,16 @@ test('a database that is not new keeps its countries and crops, and the demo goe
   ])
   expect(await seedDemo(database, () => {})).toBe(0)
 })
+
+async function newDatabase(): Promise<Database> {
+  const { database, close } = await openTestDatabase('new')
+  onTestFinished(close)
+  return database
+}
+
+async function scriptsWith(reference: string): Promise<URL> {
+  const folder = await newFolder()
+  await cp('sql', folder, { recursive: true })
+  await writeFile(join(folder, REFERENCE_FILE), reference)
+  return pathToFileURL(`${folder}/`)
+}

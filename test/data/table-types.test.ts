@@ -6,6 +6,14 @@ const opened = openDatabase('empty')
 
 void (named satisfies string[])
 
+test('the types of the tables are what the database has and the driver reads', async () => {
+  const [declared, found] = [declaredSchema(), await readSchema()]
+  const inText = Object.keys(declared).filter((table) => Object.keys(declared[table] ?? {}).length === 0)
+  expect(inText.length).toBeLessThan(10)
+  for (const table of inText) found[table] &&= {}
+  expect(declared).toEqual(found)
+})
+
 /** The tables of the service, without those of extensions. Of a view the database does not know what can be null. */
 async function readSchema(): Promise<Schema> {
   const { pool } = opened.database
@@ -32,11 +40,3 @@ async function readSchema(): Promise<Schema> {
   }
   return schema
 }
-
-test('the types of the tables are what the database has and the driver reads', async () => {
-  const [declared, found] = [declaredSchema(), await readSchema()]
-  const inText = Object.keys(declared).filter((table) => Object.keys(declared[table] ?? {}).length === 0)
-  expect(inText.length).toBeLessThan(10)
-  for (const table of inText) found[table] &&= {}
-  expect(declared).toEqual(found)
-})

@@ -83,25 +83,6 @@ afterEach(async () => {
 })
 
 let years = 2000
-/** What is stored of a layer, which is a release of a year of its own. */
-async function load(layer: Record<string, unknown>): Promise<unknown[]> {
-  const text = manifestText([layer], { forecast_period: `${years++}-01` })
-  const { code } = await ingestManifest(ingest.database, await writeManifest(ingest.folder, text))
-  const { rows } = await sql`
-    select checksum, layer.scale, layer.minimum, layer.maximum, layer.mean, layer.valid_count
-    from release join layer on layer.release_id = release.id
-    where code = ${code}`.execute(ingest.database.writer)
-  return rows
-}
-
-/** Writes an archive with fixtures in it, by the names that they have there. */
-async function zip(name: string, entries: Record<string, string>): Promise<string> {
-  const contents = Object.entries(entries).map(async ([entry, file]) => [
-    entry,
-    await readFile(kindFixture(file)),
-  ])
-  return ingest.write(name, Buffer.from(zipSync(Object.fromEntries(await Promise.all(contents)))))
-}
 
 test.each(['beside-scale.tif', 'mask-beside-float32.tif', 'world-prj.tif', 'world-upper.TIF'])(
   '%s at an https address is loaded as it would be here, with what lies beside it',
@@ -342,3 +323,23 @@ describe.skipIf(!hasGdal)('the line in a refusal makes a file that is loaded (De
     if (several) execFileSync('sh', ['-c', several], { cwd: ingest.folder, stdio: 'pipe' })
   })
 })
+
+/** What is stored of a layer, which is a release of a year of its own. */
+async function load(layer: Record<string, unknown>): Promise<unknown[]> {
+  const text = manifestText([layer], { forecast_period: `${years++}-01` })
+  const { code } = await ingestManifest(ingest.database, await writeManifest(ingest.folder, text))
+  const { rows } = await sql`
+    select checksum, layer.scale, layer.minimum, layer.maximum, layer.mean, layer.valid_count
+    from release join layer on layer.release_id = release.id
+    where code = ${code}`.execute(ingest.database.writer)
+  return rows
+}
+
+/** Writes an archive with fixtures in it, by the names that they have there. */
+async function zip(name: string, entries: Record<string, string>): Promise<string> {
+  const contents = Object.entries(entries).map(async ([entry, file]) => [
+    entry,
+    await readFile(kindFixture(file)),
+  ])
+  return ingest.write(name, Buffer.from(zipSync(Object.fromEntries(await Promise.all(contents)))))
+}

@@ -21,35 +21,6 @@ const raster = (name: string, lng: number, { tags, ...options }: Partial<TiffOpt
     ...options,
   })
 
-const refusalOf = (files: string[], settings: Record<string, unknown> = {}) =>
-  ingest.refusalOf(manifestText([{ files, ...settings }]))
-
-/** Everything that is stored of the pixels of a release, in order. */
-async function tilesOf(code: string): Promise<unknown[]> {
-  const { rows } = await sql`
-    select tile_row, tile_column, rast::bytea as wkb
-    from raster_tile
-    join coverage on coverage.id = raster_tile.coverage_id
-    join release on release.id = coverage.release_id
-    where release.code = ${code}
-    order by tile_row, tile_column`.execute(ingest.database.writer)
-  return rows
-}
-
-async function sumOf(code: string): Promise<number> {
-  const { rows } = await sql<{ sum: number }>`
-    select round(sum(mean * valid_count)) as sum
-    from layer join release on release.id = layer.release_id
-    where release.code = ${code}`.execute(ingest.database.writer)
-  return Number(rows[0]?.sum)
-}
-
-/** Loads a layer into a month of its own; answers with the code of its release. */
-async function load(layer: Record<string, unknown>, month: string): Promise<string> {
-  const text = manifestText([layer], { forecast_period: month })
-  return (await ingestManifest(ingest.database, await writeManifest(ingest.folder, text))).code
-}
-
 describe('files that lie side by side', () => {
   test('are stored byte for byte as the one file that they were cut out of, in whatever order they come', async () => {
     const whole = await tilesOf(await load({ file: kindFixture('mosaic-whole.tif') }, '2024-01'))
@@ -123,3 +94,32 @@ test('a name with stars fits names with its parts in their order', async () => {
   const code = await load({ files: ['st*-*b.tif'] }, '2024-05')
   expect(await tilesOf(code)).toHaveLength(4)
 })
+
+const refusalOf = (files: string[], settings: Record<string, unknown> = {}) =>
+  ingest.refusalOf(manifestText([{ files, ...settings }]))
+
+/** Everything that is stored of the pixels of a release, in order. */
+async function tilesOf(code: string): Promise<unknown[]> {
+  const { rows } = await sql`
+    select tile_row, tile_column, rast::bytea as wkb
+    from raster_tile
+    join coverage on coverage.id = raster_tile.coverage_id
+    join release on release.id = coverage.release_id
+    where release.code = ${code}
+    order by tile_row, tile_column`.execute(ingest.database.writer)
+  return rows
+}
+
+async function sumOf(code: string): Promise<number> {
+  const { rows } = await sql<{ sum: number }>`
+    select round(sum(mean * valid_count)) as sum
+    from layer join release on release.id = layer.release_id
+    where release.code = ${code}`.execute(ingest.database.writer)
+  return Number(rows[0]?.sum)
+}
+
+/** Loads a layer into a month of its own; answers with the code of its release. */
+async function load(layer: Record<string, unknown>, month: string): Promise<string> {
+  const text = manifestText([layer], { forecast_period: month })
+  return (await ingestManifest(ingest.database, await writeManifest(ingest.folder, text))).code
+}

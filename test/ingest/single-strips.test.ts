@@ -19,6 +19,28 @@ beforeEach(async () => {
 })
 afterEach(() => void vi.unstubAllEnvs())
 
+test('a window of a strip has its pixels, below or above the last one, and nothing is left', async () => {
+  const { planes, raster } = await openStrips()
+  for (const row of [0, 600, 400]) {
+    const window = { column: 300, row, width: 700, height: 100 }
+    const [first, second, third] = await raster.read(window, [1, 2, 3])
+    for (const at of [0, 699, 700, 35_123, 69_999]) {
+      const pixel = (row + Math.floor(at / 700)) * WIDTH + 300 + (at % 700)
+      expect([first?.[at], second?.[at], third?.[at]]).toEqual([planes[0]?.[pixel], 0, planes[1]?.[pixel]])
+    }
+  }
+  expect(await readdir(unpacked)).toEqual([])
+  await raster.close()
+})
+
+test('a strip that is too short for its pixels is refused', async () => {
+  const { raster } = await openStrips(4)
+  await expect(raster.read({ column: 0, row: 0, width: 16, height: 16 }, [1])).rejects.toThrow(
+    /^\S+strips\.tif cannot be read at rows 0 to 15: the block at byte \d+ is damaged: it is too short\.$/,
+  )
+  await raster.close()
+})
+
 /** Bands of one DEFLATE strip each; an empty one was never written. */
 async function openStrips(skipped = 0) {
   const planes = [1, 2].map((plane) =>
@@ -42,25 +64,3 @@ async function openStrips(skipped = 0) {
   })
   return { planes, raster: await openRaster(path) }
 }
-
-test('a window of a strip has its pixels, below or above the last one, and nothing is left', async () => {
-  const { planes, raster } = await openStrips()
-  for (const row of [0, 600, 400]) {
-    const window = { column: 300, row, width: 700, height: 100 }
-    const [first, second, third] = await raster.read(window, [1, 2, 3])
-    for (const at of [0, 699, 700, 35_123, 69_999]) {
-      const pixel = (row + Math.floor(at / 700)) * WIDTH + 300 + (at % 700)
-      expect([first?.[at], second?.[at], third?.[at]]).toEqual([planes[0]?.[pixel], 0, planes[1]?.[pixel]])
-    }
-  }
-  expect(await readdir(unpacked)).toEqual([])
-  await raster.close()
-})
-
-test('a strip that is too short for its pixels is refused', async () => {
-  const { raster } = await openStrips(4)
-  await expect(raster.read({ column: 0, row: 0, width: 16, height: 16 }, [1])).rejects.toThrow(
-    /^\S+strips\.tif cannot be read at rows 0 to 15: the block at byte \d+ is damaged: it is too short\.$/,
-  )
-  await raster.close()
-})

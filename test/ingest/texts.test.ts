@@ -15,15 +15,6 @@ beforeAll(async () => {
   await writeFile(join(folder, 'a.tif'), '')
 })
 
-/** The source that a manifest names, or the sentence that refuses it. */
-async function read(bytes: Buffer): Promise<string> {
-  await writeFile(path, bytes)
-  return readManifest(path).then(
-    ({ source }) => source,
-    (error: Error) => error.message.replace(path, 'manifest.yaml'),
-  )
-}
-
 const SOURCE = 'Université de Ségou, Côte d’Ivoire'
 const TEXT = manifestText([{ file: 'a.tif' }], { source: SOURCE })
 
@@ -53,3 +44,12 @@ test('metadata beside a raster are read in the encoding that their XML declares'
   expect(await readBand(Buffer.from(xml('UTF-8')))).toBe('Blé')
   await expect(readBand(iconv.encode(xml('UTF-8'), 'latin1'))).rejects.toThrow('is not UTF-8, from line 1 on')
 })
+
+/** The source that a manifest names, or the sentence that refuses it. */
+async function read(bytes: Buffer): Promise<string> {
+  await writeFile(path, bytes)
+  return readManifest(path).then(
+    ({ source }) => source,
+    (error: Error) => error.message.replace(path, 'manifest.yaml'),
+  )
+}

@@ -7,14 +7,10 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { createWorkers } from '#src/primary.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
-const EXEC = fileURLToPath(new URL('./worker-process.mjs', import.meta.url))
-
 /** Where no process can be started: Node says so with an error in place of an exit. */
 const NOWHERE = '/nowhere'
 
-const NEVER = { everyMs: 1_000_000, untilHanging: 5, untilKilled: 30 }
 const SOON_HANGING = { everyMs: 100, untilHanging: 10, untilKilled: 1_000_000 }
-const SOON_KILLED = { everyMs: 100, untilHanging: 10, untilKilled: 30 }
 
 let workers: ReturnType<typeof createWorkers>
 let said: string[]
@@ -24,39 +20,6 @@ let port: number
 cluster.on('listening', (_, address) => {
   port = address.port
 })
-
-/** Real processes that do nothing but answer. */
-function start({ settings = {}, count = 2, pings = NEVER } = {}): Promise<number | undefined> {
-  cluster.setupPrimary({ exec: EXEC, args: [], cwd: undefined, serialization: 'advanced' })
-  said = []
-  workers = createWorkers(count, settings, (message) => said.push(message), pings)
-  return workers.start()
-}
-
-/** The oldest process, which is that of worker 1 until it ends. */
-function signalFirst(signal: NodeJS.Signals): void {
-  Object.values(cluster.workers ?? {})[0]?.process.kill(signal)
-}
-
-/** The answer of a worker over a connection. */
-async function ask(): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
-  await once(socket, 'connect')
-  return text(socket)
-}
-
-async function waitForBoth(): Promise<void> {
-  const seen = new Set<string>()
-  await vi.waitFor(async () => {
-    for (const answer of await Promise.all(Array.from({ length: 8 }, () => ask()))) seen.add(answer)
-    expect([...seen].sort()).toEqual(['worker 1', 'worker 2'])
-  }, PATIENCE)
-}
-
-async function metrics(): Promise<string[]> {
-  const lines = (await workers.readMetrics()).split('\n')
-  return lines.filter((line) => /^(answers_total|tiles|agro_workers_\w+) /.test(line))
-}
 
 afterEach(async () => {
   vi.restoreAllMocks()
@@ -133,6 +96,8 @@ test('connections wait where the only worker hangs', async () => {
   await says('answers again')
 })
 
+const SOON_KILLED = { everyMs: 100, untilHanging: 10, untilKilled: 30 }
+
 test('a worker is killed and replaced when it has hung for long', async () => {
   await start({ count: 1, pings: SOON_KILLED })
   signalFirst('SIGSTOP')
@@ -155,3 +120,40 @@ test('workers that end together leave all that they have counted, and nothing th
   await workers.stop(0)
   expect(await metrics()).toContain('answers_total 1110')
 })
+
+const EXEC = fileURLToPath(new URL('./worker-process.mjs', import.meta.url))
+
+const NEVER = { everyMs: 1_000_000, untilHanging: 5, untilKilled: 30 }
+
+/** Real processes that do nothing but answer. */
+function start({ settings = {}, count = 2, pings = NEVER } = {}): Promise<number | undefined> {
+  cluster.setupPrimary({ exec: EXEC, args: [], cwd: undefined, serialization: 'advanced' })
+  said = []
+  workers = createWorkers(count, settings, (message) => said.push(message), pings)
+  return workers.start()
+}
+
+/** The oldest process, which is that of worker 1 until it ends. */
+function signalFirst(signal: NodeJS.Signals): void {
+  Object.values(cluster.workers ?? {})[0]?.process.kill(signal)
+}
+
+/** The answer of a worker over a connection. */
+async function ask(): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  return text(socket)
+}
+
+async function waitForBoth(): Promise<void> {
+  const seen = new Set<string>()
+  await vi.waitFor(async () => {
+    for (const answer of await Promise.all(Array.from({ length: 8 }, () => ask()))) seen.add(answer)
+    expect([...seen].sort()).toEqual(['worker 1', 'worker 2'])
+  }, PATIENCE)
+}
+
+async function metrics(): Promise<string[]> {
+  const lines = (await workers.readMetrics()).split('\n')
+  return lines.filter((line) => /^(answers_total|tiles|agro_workers_\w+) /.test(line))
+}

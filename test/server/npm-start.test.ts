@@ -12,6 +12,41 @@ beforeEach(async () => {
   return () => testDatabase.drop()
 })
 
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)(
+  '%s to npm ends the service in order',
+  async (signal) => {
+    const { npm, service, said } = await start('exec npm start')
+    process.kill(npm, signal)
+    await hasEnded(service)
+    expect(said()).toMatch(/stopping/)
+  },
+)
+
+test('a terminal that goes away ends the service in order, and npm', async () => {
+  const { shell, npm, service, said } = await start('exec npm start')
+  for (const pid of [service, npm]) process.kill(pid, 'SIGHUP')
+  await once(shell, 'exit')
+  await hasEnded(service)
+  expect(said()).toMatch(/stopping/)
+})
+
+test('a service in the background, under nohup and a timeout, ends in order by the signal that the timeout gets', async () => {
+  const { shell, service, said } = await start('nohup timeout 1d npm start & echo "timeout $!"; wait')
+  const [, timeout] = /^timeout (\d+)$/m.exec(said()) as RegExpExecArray
+  process.kill(Number(timeout), 'SIGTERM')
+  await once(shell, 'exit')
+  await hasEnded(service)
+  expect(said()).toMatch(/stopping/)
+})
+
+test('Ctrl-C at a terminal ends the service in order, with code 0', async () => {
+  const { shell, npm, said } = await start('exec script --quiet --return --command "npm start" /dev/null')
+  // To all processes of the terminal, as its driver does.
+  process.kill(-npm, 'SIGINT')
+  expect(await once(shell, 'exit')).toEqual([0, null])
+  expect(said()).toMatch(/stopping/)
+})
+
 interface Started {
   shell: ChildProcess
   /** Of the processes of `npm start`, by what they run. */
@@ -74,38 +109,3 @@ function isThere(pid: number): boolean {
 }
 
 const hasEnded = (pid: number) => vi.waitFor(() => expect(isThere(pid)).toBe(false), PATIENCE)
-
-test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)(
-  '%s to npm ends the service in order',
-  async (signal) => {
-    const { npm, service, said } = await start('exec npm start')
-    process.kill(npm, signal)
-    await hasEnded(service)
-    expect(said()).toMatch(/stopping/)
-  },
-)
-
-test('a terminal that goes away ends the service in order, and npm', async () => {
-  const { shell, npm, service, said } = await start('exec npm start')
-  for (const pid of [service, npm]) process.kill(pid, 'SIGHUP')
-  await once(shell, 'exit')
-  await hasEnded(service)
-  expect(said()).toMatch(/stopping/)
-})
-
-test('a service in the background, under nohup and a timeout, ends in order by the signal that the timeout gets', async () => {
-  const { shell, service, said } = await start('nohup timeout 1d npm start & echo "timeout $!"; wait')
-  const [, timeout] = /^timeout (\d+)$/m.exec(said()) as RegExpExecArray
-  process.kill(Number(timeout), 'SIGTERM')
-  await once(shell, 'exit')
-  await hasEnded(service)
-  expect(said()).toMatch(/stopping/)
-})
-
-test('Ctrl-C at a terminal ends the service in order, with code 0', async () => {
-  const { shell, npm, said } = await start('exec script --quiet --return --command "npm start" /dev/null')
-  // To all processes of the terminal, as its driver does.
-  process.kill(-npm, 'SIGINT')
-  expect(await once(shell, 'exit')).toEqual([0, null])
-  expect(said()).toMatch(/stopping/)
-})

@@ -9,12 +9,6 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { scrape } from '#test/setup/scrape.ts'
 import { addressOf, startService } from '#test/setup/service-process.ts'
 
-async function testDatabaseOf(template: 'demo' | 'empty'): Promise<TestDatabase> {
-  const testDatabase = await createTestDatabase(template)
-  onTestFinished(() => testDatabase.drop())
-  return testDatabase
-}
-
 test('says where it is and what to try, and seeds nothing again; on HOST=localhost it listens at one address, since nobody would count those who come by another; a second service says in a sentence that the port is in use; ends at once on a second signal, but not on the echo of the first', async () => {
   const { environment, config } = await testDatabaseOf('demo')
   const settings = { DEMO_DATA: 'true', HOST: 'localhost', SHUTDOWN_DELAY_MS: '600000' }
@@ -131,3 +125,9 @@ test('on SIGTERM turns readiness to 503 first, then answers what is under way, t
     expect(time).toBeGreaterThan(Date.now() - 600_000)
   }
 })
+
+async function testDatabaseOf(template: 'demo' | 'empty'): Promise<TestDatabase> {
+  const testDatabase = await createTestDatabase(template)
+  onTestFinished(() => testDatabase.drop())
+  return testDatabase
+}

@@ -6,71 +6,11 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { scrape } from '#test/setup/scrape.ts'
 import { addressOf, startService, type TestProcess } from '#test/setup/service-process.ts'
 
-const POINT = '/advisory/yield/point?lat=9&lng=38.7'
 const COUNT = 'http_request_duration_seconds_count{method="POST",route="/advisory/yield/point",status="200"}'
 
 const SETTINGS = {
   ...{ WORKERS: '2', METRICS_PORT: '0', DATABASE_POOL_SIZE: '10' },
   ...{ LOG_LEVEL: 'warn', ACCESS_LOG: 'true', SLOW_CLIENT_MS: '2000', SHUTDOWN_DELAY_MS: '600000' },
-}
-
-/** A connection that is kept, which a worker has. */
-async function open(address: string): Promise<{ socket: Socket; ask(path?: string): Promise<string> }> {
-  const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {})
-  onTestFinished(() => void socket.destroy())
-  await once(socket, 'connect')
-  async function ask(path = POINT): Promise<string> {
-    const method = path === POINT ? 'POST' : 'GET'
-    socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
-    return await next(socket)
-  }
-  return { socket, ask }
-}
-
-/** Connections that both workers have some of, as the log says. */
-async function openToBoth(address: string, service: TestProcess) {
-  const connections: Awaited<ReturnType<typeof open>>[] = []
-  await vi.waitFor(async () => {
-    for (let n = 0; n < 4; n++) {
-      const connection = await open(address)
-      // On a busy machine it may be too slow for SLOW_CLIENT_MS.
-      if ((await connection.ask()) === 'HTTP/1.1 200 OK') connections.push(connection)
-    }
-    expect([...pidsIn(service.stdout()).keys()].sort()).toEqual([1, 2])
-  }, PATIENCE)
-  return connections
-}
-
-/** The first line of what comes over a connection; none where it is closed before. */
-function next(socket: Socket): Promise<string> {
-  return new Promise((resolve) => {
-    const look = (data?: Buffer) => {
-      socket.off('data', look).off('close', closed)
-      resolve(String(data ?? '').split('\r\n')[0] as string)
-    }
-    const closed = () => look()
-    socket.on('data', look).on('close', closed)
-  })
-}
-
-function hasEnded(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch {
-    return true
-  }
-}
-
-/** What has been answered so far, by which worker and process. */
-function answersIn(log: string): { worker: number; pid: number; status: number }[] {
-  const lines = log.split('\n').filter((line) => line.startsWith('{'))
-  return lines.map((line) => JSON.parse(line))
-}
-
-/** The ids of the processes that have answered so far, by the numbers of the workers. */
-function pidsIn(log: string): Map<number, number> {
-  return new Map(answersIn(log).map(({ worker, pid }) => [worker, pid]))
 }
 
 test('of two workers, which leave signals to the process that started them, one that is killed is replaced, no request to the other one fails, and the metrics add up; when that process is told to stop readiness is 503 everywhere for a while, and they end with it', async () => {
@@ -148,3 +88,64 @@ test('of two workers, which leave signals to the process that started them, one 
   await vi.waitFor(() => expect(pids.map(hasEnded)).toEqual([true, true]), PATIENCE)
   await testDatabase.drop()
 })
+
+const POINT = '/advisory/yield/point?lat=9&lng=38.7'
+
+/** A connection that is kept, which a worker has. */
+async function open(address: string): Promise<{ socket: Socket; ask(path?: string): Promise<string> }> {
+  const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'connect')
+  async function ask(path = POINT): Promise<string> {
+    const method = path === POINT ? 'POST' : 'GET'
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    return await next(socket)
+  }
+  return { socket, ask }
+}
+
+/** Connections that both workers have some of, as the log says. */
+async function openToBoth(address: string, service: TestProcess) {
+  const connections: Awaited<ReturnType<typeof open>>[] = []
+  await vi.waitFor(async () => {
+    for (let n = 0; n < 4; n++) {
+      const connection = await open(address)
+      // On a busy machine it may be too slow for SLOW_CLIENT_MS.
+      if ((await connection.ask()) === 'HTTP/1.1 200 OK') connections.push(connection)
+    }
+    expect([...pidsIn(service.stdout()).keys()].sort()).toEqual([1, 2])
+  }, PATIENCE)
+  return connections
+}
+
+/** The first line of what comes over a connection; none where it is closed before. */
+function next(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    const look = (data?: Buffer) => {
+      socket.off('data', look).off('close', closed)
+      resolve(String(data ?? '').split('\r\n')[0] as string)
+    }
+    const closed = () => look()
+    socket.on('data', look).on('close', closed)
+  })
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** What has been answered so far, by which worker and process. */
+function answersIn(log: string): { worker: number; pid: number; status: number }[] {
+  const lines = log.split('\n').filter((line) => line.startsWith('{'))
+  return lines.map((line) => JSON.parse(line))
+}
+
+/** The ids of the processes that have answered so far, by the numbers of the workers. */
+function pidsIn(log: string): Map<number, number> {
+  return new Map(answersIn(log).map(({ worker, pid }) => [worker, pid]))
+}

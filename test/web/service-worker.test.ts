@@ -3,10 +3,6 @@ import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { beforeEach, expect, test } from 'vitest'
 
-const WORKER = readFileSync(join(import.meta.dirname, '../../web/service-worker.js'), 'utf8')
-const HOST = 'http://service.test'
-const FILE = '/base/web/v2/shell/main.js'
-
 type Answers = (path: string) => Response
 type Kept = Map<string, Map<string, Response>>
 
@@ -16,6 +12,46 @@ let kept: Kept
 beforeEach(() => {
   kept = new Map()
 })
+
+test.each([
+  ['a file', '/web/'],
+  ['a page', ''],
+])('a worker is not installed with %s of another version', async (_, part) => {
+  const isOther = (path: string) => (part === '' ? !path.includes('/web/') : path.includes(part))
+  const worker = workerOf('/base', (path) => (isOther(path) ? first(path) : second(path)))
+  await expect(worker.lives('install')).rejects.toThrow('another version')
+})
+
+const FILE = '/base/web/v2/shell/main.js'
+
+const unreachable: Answers = () => {
+  throw new TypeError('network')
+}
+
+test('a file of another version goes to the page that asks for it, and is not kept', async () => {
+  let network = first
+  const worker = workerOf('/base', (path) => network(path))
+  expect(await worker.answers(FILE)).toBe('first')
+  network = second
+  expect(await worker.answers(FILE)).toBe('second')
+  network = unreachable
+  expect(await worker.answers(FILE)).toBe('second')
+})
+
+test('a worker deletes what its service kept before, and nothing of others on the same host', async () => {
+  const others = [workerOf('', second), workerOf('/base/inner', second), workerOf('/other', second)]
+  for (const other of others) await other.lives('install')
+  const names = [...kept.keys()]
+  const worker = workerOf('/base', second)
+  await worker.lives('install')
+  const own = [...kept.keys()].find((name) => !names.includes(name)) as string
+  kept.set(own.replace('v2', 'v1'), new Map())
+  await worker.lives('activate')
+  expect([...kept.keys()]).toEqual([...names, own])
+})
+
+const WORKER = readFileSync(join(import.meta.dirname, '../../web/service-worker.js'), 'utf8')
+const HOST = 'http://service.test'
 
 /** A worker of the second version of a service, and what it does where `answers` is the network. */
 function workerOf(base: string, answers: Answers) {
@@ -80,38 +116,3 @@ const first: Answers = (path) =>
   new Response(path.includes('/web/') ? 'first' : '<script src="web/v1/shell/main.js">', {
     headers: { 'cache-control': 'no-cache' },
   })
-
-const unreachable: Answers = () => {
-  throw new TypeError('network')
-}
-
-test.each([
-  ['a file', '/web/'],
-  ['a page', ''],
-])('a worker is not installed with %s of another version', async (_, part) => {
-  const isOther = (path: string) => (part === '' ? !path.includes('/web/') : path.includes(part))
-  const worker = workerOf('/base', (path) => (isOther(path) ? first(path) : second(path)))
-  await expect(worker.lives('install')).rejects.toThrow('another version')
-})
-
-test('a file of another version goes to the page that asks for it, and is not kept', async () => {
-  let network = first
-  const worker = workerOf('/base', (path) => network(path))
-  expect(await worker.answers(FILE)).toBe('first')
-  network = second
-  expect(await worker.answers(FILE)).toBe('second')
-  network = unreachable
-  expect(await worker.answers(FILE)).toBe('second')
-})
-
-test('a worker deletes what its service kept before, and nothing of others on the same host', async () => {
-  const others = [workerOf('', second), workerOf('/base/inner', second), workerOf('/other', second)]
-  for (const other of others) await other.lives('install')
-  const names = [...kept.keys()]
-  const worker = workerOf('/base', second)
-  await worker.lives('install')
-  const own = [...kept.keys()].find((name) => !names.includes(name)) as string
-  kept.set(own.replace('v2', 'v1'), new Map())
-  await worker.lives('activate')
-  expect([...kept.keys()]).toEqual([...names, own])
-})

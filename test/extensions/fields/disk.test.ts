@@ -20,22 +20,8 @@ import { runsOf } from '#test/setup/property-runs.ts'
 
 const service = openService({ settings: { SLOW_CLIENT_MS: '1500' } })
 
-const put = (by: Person, name: string, fields: object[] = [fieldOf('A')]) =>
-  keepFields(service, name, fields, { by })
-
-const addRow = (by: Person, state: string, bytes: number) =>
-  service.database.pool.query(
-    "insert into field_collection (user_id, name, state, bytes) values ($1, 'large', $2, $3)",
-    [by.user.id, state, bytes],
-  )
-
 /** What an account has on the disk in all: twice its quota. */
 const MOST_BYTES = 500_000_000
-
-const square = (id: string, properties: string | null = null): NewField => ({
-  ...{ id, properties, name: null, longitude: 38.5, latitude: 9.5, areaHa: 1 },
-  polygons: [[Float64Array.of(38.5, 9.5, 38.501, 9.5, 38.501, 9.501, 38.5, 9.501, 38.5, 9.5)]],
-})
 
 describe('an account whose disk is full', () => {
   test('because of what it has replaced loses that, and keeps what it sends', async () => {
@@ -156,4 +142,18 @@ test('a limit of collections counts what an account has, without drafts and what
   } finally {
     delete ACCOUNT_LIMITS[code]
   }
+})
+
+const put = (by: Person, name: string, fields: object[] = [fieldOf('A')]) =>
+  keepFields(service, name, fields, { by })
+
+const addRow = (by: Person, state: string, bytes: number) =>
+  service.database.pool.query(
+    "insert into field_collection (user_id, name, state, bytes) values ($1, 'large', $2, $3)",
+    [by.user.id, state, bytes],
+  )
+
+const square = (id: string, properties: string | null = null): NewField => ({
+  ...{ id, properties, name: null, longitude: 38.5, latitude: 9.5, areaHa: 1 },
+  polygons: [[Float64Array.of(38.5, 9.5, 38.501, 9.5, 38.501, 9.501, 38.5, 9.501, 38.5, 9.5)]],
 })

@@ -13,56 +13,11 @@ const hasty = openService({ settings: { STATEMENT_TIMEOUT_MS: '1500' } })
 
 const TYPE = { 'content-type': GEOJSON }
 
-const put = (by: Person, name = 'own', from = '127.0.0.1') =>
-  keepFields(service, name, [fieldOf('A')], { by, from })
-
 let url: string
 
 beforeAll(async () => {
   url = await service.app.listen({ port: 0, host: '127.0.0.1' })
 })
-
-/** 10 kB/s: faster than the slowest client that is served. */
-const TICK_MS = 50
-const TICK = ' '.repeat(500)
-
-interface Slow {
-  sending: ClientRequest
-  /** The status of its answer; undefined until there is one. */
-  status: number | undefined
-}
-
-/** Uploads that go on arriving while a test runs. */
-async function withSlow(people: Person[], work: (slow: Slow[]) => Promise<void>): Promise<void> {
-  const slow = people.map(({ headers }): Slow => {
-    const sending = request(`${url}/fields/slow`, {
-      method: 'PUT',
-      headers: { ...headers, ...TYPE, 'content-length': 100_000_000 },
-    })
-    const upload: Slow = { sending, status: undefined }
-    sending.on('response', (answer: IncomingMessage) => {
-      upload.status = answer.statusCode
-    })
-    sending.on('error', () => {})
-    sending.write('{"type":"FeatureCollection","features":[')
-    return upload
-  })
-  const timer = setInterval(() => {
-    for (const { sending } of slow) if (!sending.destroyed) sending.write(TICK)
-  }, TICK_MS)
-  const drafts = () =>
-    service.database.pool.query("select from field_collection where name = 'slow' and state = 'draft'")
-  try {
-    await expect.poll(async () => (await drafts()).rowCount).toBe(people.length)
-    await work(slow)
-  } finally {
-    clearInterval(timer)
-    for (const { sending } of slow) sending.destroy()
-    await expect.poll(async () => (await drafts()).rowCount).toBe(0)
-  }
-}
-
-const newPeople = (count: number) => Promise.all(Array.from({ length: count }, () => newPerson(service.app)))
 
 describe('slow uploads', () => {
   test('of four accounts of one address keep nobody waiting, and go on', async () => {
@@ -124,3 +79,48 @@ test('an upload whose piece the database does not take is answered before its dr
     client.release()
   }
 })
+
+const put = (by: Person, name = 'own', from = '127.0.0.1') =>
+  keepFields(service, name, [fieldOf('A')], { by, from })
+
+/** 10 kB/s: faster than the slowest client that is served. */
+const TICK_MS = 50
+const TICK = ' '.repeat(500)
+
+interface Slow {
+  sending: ClientRequest
+  /** The status of its answer; undefined until there is one. */
+  status: number | undefined
+}
+
+/** Uploads that go on arriving while a test runs. */
+async function withSlow(people: Person[], work: (slow: Slow[]) => Promise<void>): Promise<void> {
+  const slow = people.map(({ headers }): Slow => {
+    const sending = request(`${url}/fields/slow`, {
+      method: 'PUT',
+      headers: { ...headers, ...TYPE, 'content-length': 100_000_000 },
+    })
+    const upload: Slow = { sending, status: undefined }
+    sending.on('response', (answer: IncomingMessage) => {
+      upload.status = answer.statusCode
+    })
+    sending.on('error', () => {})
+    sending.write('{"type":"FeatureCollection","features":[')
+    return upload
+  })
+  const timer = setInterval(() => {
+    for (const { sending } of slow) if (!sending.destroyed) sending.write(TICK)
+  }, TICK_MS)
+  const drafts = () =>
+    service.database.pool.query("select from field_collection where name = 'slow' and state = 'draft'")
+  try {
+    await expect.poll(async () => (await drafts()).rowCount).toBe(people.length)
+    await work(slow)
+  } finally {
+    clearInterval(timer)
+    for (const { sending } of slow) sending.destroy()
+    await expect.poll(async () => (await drafts()).rowCount).toBe(0)
+  }
+}
+
+const newPeople = (count: number) => Promise.all(Array.from({ length: count }, () => newPerson(service.app)))

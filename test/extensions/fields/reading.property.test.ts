@@ -17,27 +17,6 @@ const feature = fc.record({
   properties: fc.dictionary(text, fc.oneof(text, fc.constant({ deep: [['}']] }))),
 })
 
-async function* cutAt(bytes: Buffer, places: number[]): AsyncGenerator<Buffer> {
-  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
-  let begin = 0
-  for (const end of ends) {
-    yield bytes.subarray(begin, end)
-    begin = end
-  }
-}
-
-async function readAll(mediaType: string, body: string, places: number[]): Promise<unknown[]> {
-  const read = FEATURE_READERS[mediaType] as (typeof FEATURE_READERS)[string]
-  const features: unknown[] = []
-  const texts = decodeTexts(cutAt(Buffer.from(body), places), Buffer.byteLength(body), undefined, 1)
-  for await (const { value, properties } of read(texts)) {
-    features.push(value)
-    if (properties !== undefined)
-      expect(JSON.parse(properties)).toEqual((value as GeoJSON.Feature).properties)
-  }
-  return features
-}
-
 const cuts = fc.array(fc.nat(), { maxLength: 8 })
 
 test('a collection that arrives in any pieces has the features that JSON says', async () => {
@@ -94,3 +73,24 @@ test('a body over its limit, of other bytes than UTF-8 or with NUL is refused in
   await expect(read(Buffer.from('a\0b'), 10)).rejects.toThrow(TextError)
   await expect(read(Buffer.from('é').subarray(0, 1), 10)).rejects.toThrow(TextError)
 })
+
+async function* cutAt(bytes: Buffer, places: number[]): AsyncGenerator<Buffer> {
+  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
+  let begin = 0
+  for (const end of ends) {
+    yield bytes.subarray(begin, end)
+    begin = end
+  }
+}
+
+async function readAll(mediaType: string, body: string, places: number[]): Promise<unknown[]> {
+  const read = FEATURE_READERS[mediaType] as (typeof FEATURE_READERS)[string]
+  const features: unknown[] = []
+  const texts = decodeTexts(cutAt(Buffer.from(body), places), Buffer.byteLength(body), undefined, 1)
+  for await (const { value, properties } of read(texts)) {
+    features.push(value)
+    if (properties !== undefined)
+      expect(JSON.parse(properties)).toEqual((value as GeoJSON.Feature).properties)
+  }
+  return features
+}

@@ -10,17 +10,6 @@ const FIELD = fieldOf('A')
 
 const NDJSON = 'application/x-ndjson'
 
-const put = (name: string, payload: string | Buffer, type = GEOJSON) =>
-  keepFields(service, name, payload, { type })
-
-const get = (path: string, accept = 'application/json') =>
-  service.get(`/fields${path}`, { by: service.person, headers: { accept } })
-
-async function idsIn(name: string): Promise<string[]> {
-  const { body } = await get(`/${name}`)
-  return body.items.map(({ id }: { id: string }) => id).sort()
-}
-
 describe('an upload', () => {
   test('has its properties as they were sent: no number is rounded, in no format', async () => {
     const properties =
@@ -130,3 +119,14 @@ describe('an upload', () => {
     ])
   })
 })
+
+const put = (name: string, payload: string | Buffer, type = GEOJSON) =>
+  keepFields(service, name, payload, { type })
+
+const get = (path: string, accept = 'application/json') =>
+  service.get(`/fields${path}`, { by: service.person, headers: { accept } })
+
+async function idsIn(name: string): Promise<string[]> {
+  const { body } = await get(`/${name}`)
+  return body.items.map(({ id }: { id: string }) => id).sort()
+}

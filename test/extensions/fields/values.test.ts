@@ -2,14 +2,6 @@ import { expect, test } from 'vitest'
 import type { Threshold, WatchedValue } from '#src/extensions/changes/schemas.ts'
 import { findChanges, selectWatched, updateNotified } from '#src/extensions/fields/values.ts'
 
-const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
-  input,
-  scenario,
-  value,
-})
-
-const over = (threshold: Threshold) => ({ input: null, scenario: null, threshold })
-
 test.each([
   ['relative', 10, 100, 110, false],
   ['relative', 10, 100, 110.01, true],
@@ -54,3 +46,11 @@ test('an input and a scenario watch one layer of several', () => {
   expect(selectWatched(values, { input: null, scenario: null })).toEqual(values)
   expect(selectWatched(values, { input: 'DAP', scenario: 'Normal' })).toEqual([at(2, 'DAP')])
 })
+
+const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
+  input,
+  scenario,
+  value,
+})
+
+const over = (threshold: Threshold) => ({ input: null, scenario: null, threshold })

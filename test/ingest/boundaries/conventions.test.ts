@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest'
 import { findCountry, findLevel, readCode, recognizeProperties } from '#src/ingest/boundaries/properties.ts'
 
-/** NAME=value, ... */
-function propertiesIn(text: string): Record<string, string> {
-  return Object.fromEntries(text.split(', ').map((pair) => pair.split('=')))
-}
-
 /** Areas of publishers. The LEVEL of Natural Earth is none of its countries. */
 const CONVENTIONS = `
 this project at level 2: code=11, name=N, parent_code=1, level=2, iso3=RWA
@@ -25,11 +20,6 @@ the World Bank at level 1: ISO_A3=ETH, NAM_0=Ethiopia, NAM_1=A, ADM1CD_c=ETH001,
 Natural Earth, regions at level 1: adm1_code=ETH-3134, name=Tigray, name_en=T, adm0_a3=ETH, admin=Ethiopia
 Natural Earth, countries at level 0: LEVEL=2, ADM0_A3=ETH, ISO_A3=-99, NAME=Ethiopia, ADMIN=Ethiopia
 `
-
-const namesIn = (text: string) => {
-  const [code, name, parent] = text.split('|').map((names) => names.split(' ').filter(Boolean))
-  return { code, name, parent }
-}
 
 test('properties for code, name and parent, level and country are guessed as conventions.txt has it', async () => {
   const found = [...CONVENTIONS.matchAll(/^(.+) at level (\d): (.*)$/gm)].map(
@@ -65,3 +55,13 @@ test('properties that the operator names come first, in any case, and those of a
 test.each(['None', 'NULL', '<Null>', 'n/a', '-99', '-', ' ', null])('%j is no code', (iso) => {
   expect(readCode({ shapeISO: iso, shapeID: '7' }, ['shapeISO', 'shapeID'])).toBe('7')
 })
+
+/** NAME=value, ... */
+function propertiesIn(text: string): Record<string, string> {
+  return Object.fromEntries(text.split(', ').map((pair) => pair.split('=')))
+}
+
+const namesIn = (text: string) => {
+  const [code, name, parent] = text.split('|').map((names) => names.split(' ').filter(Boolean))
+  return { code, name, parent }
+}

@@ -16,15 +16,6 @@ const { names: EXPECTED } = JSON.parse(readFileSync(join(FOLDER, 'expected.json'
   names: Record<string, string[]>
 }
 
-/** The names in a file, and what is noted of it. */
-async function read(file: string, encoding?: string): Promise<{ names: unknown[]; notes: string[] }> {
-  const reading = { level: 1, ...(encoding && { encoding: givenEncoding(encoding) }) }
-  const opened = await openBoundaryFile(resolve(FOLDER, file), reading)
-  const [names, notes]: [unknown[], string[]] = [[], []]
-  for await (const { properties } of opened.features((note) => notes.push(note))) names.push(properties.NAME)
-  return { names, notes }
-}
-
 const NO_LABEL =
   'does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.'
 const WRONG_LABEL =
@@ -209,3 +200,12 @@ test.each(['utf8', 'utf16le', 'utf-16be'])('GeoJSON is read in %s', async (encod
   expect(await read(await boundaryFile(bytes, 'a.geojson'))).toEqual({ names, notes: [] })
   expect(await read(await boundaryFile(gzipSync(bytes), 'a.geojson.gz'))).toEqual({ names, notes: [] })
 })
+
+/** The names in a file, and what is noted of it. */
+async function read(file: string, encoding?: string): Promise<{ names: unknown[]; notes: string[] }> {
+  const reading = { level: 1, ...(encoding && { encoding: givenEncoding(encoding) }) }
+  const opened = await openBoundaryFile(resolve(FOLDER, file), reading)
+  const [names, notes]: [unknown[], string[]] = [[], []]
+  for await (const { properties } of opened.features((note) => notes.push(note))) names.push(properties.NAME)
+  return { names, notes }
+}

@@ -19,27 +19,6 @@ const { features: EXPECTED } = JSON.parse(readFileSync(join(FOLDER, 'expected.js
   features: Record<string, Expected[]>
 }
 
-async function read(path: string, layer?: string, level = 1): Promise<RawFeature[]> {
-  const file = await openBoundaryFile(path, { level, ...(layer !== undefined && { layer }) })
-  const features: RawFeature[] = []
-  for await (const feature of file.features(() => {})) features.push(feature)
-  return features
-}
-
-/** Without heights and measures, and without what is no polygon: what is read. */
-function polygonsOf(geometry: unknown): unknown {
-  if (Array.isArray(geometry)) {
-    return typeof geometry[0] === 'number' ? geometry.slice(0, 2) : geometry.map(polygonsOf)
-  }
-  if (typeof geometry !== 'object' || geometry === null) return geometry
-  const { type, ...shape } = geometry as Expected['geometry'] & object
-  if (type === 'Point') return { type }
-  return Object.fromEntries([
-    ['type', type],
-    ...Object.entries(shape).map(([key, value]) => [key, polygonsOf(value)]),
-  ])
-}
-
 const READABLE = Object.keys(EXPECTED).filter((layer) => !/seen|in utm/.test(layer))
 
 test.each(READABLE)('the features of a GeoPackage are what OGR reads of them: %s', async (of) => {
@@ -103,3 +82,24 @@ test('whole numbers beyond 2^53 keep their digits', async () => {
   const features = await read(await boundaryFile(await geoPackageOf({ sql }), 'areas.gpkg'))
   expect(features.map(({ properties }) => properties.code)).toEqual(['9007199254740993', 5])
 })
+
+async function read(path: string, layer?: string, level = 1): Promise<RawFeature[]> {
+  const file = await openBoundaryFile(path, { level, ...(layer !== undefined && { layer }) })
+  const features: RawFeature[] = []
+  for await (const feature of file.features(() => {})) features.push(feature)
+  return features
+}
+
+/** Without heights and measures, and without what is no polygon: what is read. */
+function polygonsOf(geometry: unknown): unknown {
+  if (Array.isArray(geometry)) {
+    return typeof geometry[0] === 'number' ? geometry.slice(0, 2) : geometry.map(polygonsOf)
+  }
+  if (typeof geometry !== 'object' || geometry === null) return geometry
+  const { type, ...shape } = geometry as Expected['geometry'] & object
+  if (type === 'Point') return { type }
+  return Object.fromEntries([
+    ['type', type],
+    ...Object.entries(shape).map(([key, value]) => [key, polygonsOf(value)]),
+  ])
+}

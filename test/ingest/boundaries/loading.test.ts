@@ -18,33 +18,6 @@ beforeAll(async () => {
 })
 beforeEach(() => sql`truncate admin_area, boundary_set cascade`.execute(database.writer))
 
-const load = async (features: object[], level = 1, options: Partial<LoadRequest> = {}) =>
-  loadFile(database, await boundaryFile(features), 'eth', level, options)
-
-/** What is told of a load, and the areas of its level then: where they begin, how large they are, and in what they lie. */
-async function told(features: object[], level = 1, options: Partial<LoadRequest> = {}): Promise<string> {
-  const report = await load(features, level, options).catch((error: Error) => `refused: ${error.message}\n`)
-  const { rows } = await sql<{ area: string }>`
-    select concat_ws(' ', area.code, 'at', round(area.west::numeric, 3)::float8 || ',', round(area.south::numeric, 3)::float8 || ',', round(area.area_km2), 'km² in', coalesce(parent.code, 'none')) as area
-    from admin_area as area
-    left join admin_area as parent on parent.id = area.parent_id
-    where area.level = ${level} and st_isvalid(area.geom)
-    order by area.code collate "C"`.execute(database.writer)
-  const reported = typeof report === 'string' ? report : textOf(report)
-  return `${reported}${rows.map(({ area }) => `  ${area}\n`).join('')}`
-}
-
-/** Where a fault is, is said by versions of GEOS each in its way; what becomes of the star as well. */
-function textOf(report: FileReport | undefined): string {
-  const said = (one: string | number | AreaIssue) =>
-    typeof one === 'object' ? `${one.area}, ${one.reason}` : String(one)
-  const lines = Object.entries(report ?? {}).flatMap(([key, value]): string[] => {
-    if (!Array.isArray(value)) return value === 0 ? [] : [`${key}: ${value}`]
-    return value.map((one) => `${key}: ${said(one)}`)
-  })
-  return `${lines.join('\n')}\n`.replaceAll(/\[[\d. -]+\]/g, '').replace(/(?<=STAR, .*)by \S+ %/, 'somehow')
-}
-
 /** Rings as texts: longitude and latitude, then commas between positions. */
 const polygon = (...rings: string[]) => ({
   type: 'Polygon',
@@ -52,9 +25,6 @@ const polygon = (...rings: string[]) => ({
 })
 const area = (code: string | null, geometry: unknown, more: object = {}) =>
   feature({ code, name: code, ...more }, geometry)
-/** An area of a degree. */
-const named = (code: string | null, name: string, west: number, south: number) =>
-  area(code, rectangle(west, south, west + 1, south + 1), { name })
 
 test.each<[name: string, code: string | null]>([
   ['Ségou', 'SEGOU'],
@@ -339,3 +309,34 @@ test('a dry run reports the same and writes nothing', async () => {
   expect(await load(before)).toBeUndefined()
   expect(await load(after)).toEqual(dry)
 })
+
+const load = async (features: object[], level = 1, options: Partial<LoadRequest> = {}) =>
+  loadFile(database, await boundaryFile(features), 'eth', level, options)
+
+/** What is told of a load, and the areas of its level then: where they begin, how large they are, and in what they lie. */
+async function told(features: object[], level = 1, options: Partial<LoadRequest> = {}): Promise<string> {
+  const report = await load(features, level, options).catch((error: Error) => `refused: ${error.message}\n`)
+  const { rows } = await sql<{ area: string }>`
+    select concat_ws(' ', area.code, 'at', round(area.west::numeric, 3)::float8 || ',', round(area.south::numeric, 3)::float8 || ',', round(area.area_km2), 'km² in', coalesce(parent.code, 'none')) as area
+    from admin_area as area
+    left join admin_area as parent on parent.id = area.parent_id
+    where area.level = ${level} and st_isvalid(area.geom)
+    order by area.code collate "C"`.execute(database.writer)
+  const reported = typeof report === 'string' ? report : textOf(report)
+  return `${reported}${rows.map(({ area }) => `  ${area}\n`).join('')}`
+}
+
+/** Where a fault is, is said by versions of GEOS each in its way; what becomes of the star as well. */
+function textOf(report: FileReport | undefined): string {
+  const said = (one: string | number | AreaIssue) =>
+    typeof one === 'object' ? `${one.area}, ${one.reason}` : String(one)
+  const lines = Object.entries(report ?? {}).flatMap(([key, value]): string[] => {
+    if (!Array.isArray(value)) return value === 0 ? [] : [`${key}: ${value}`]
+    return value.map((one) => `${key}: ${said(one)}`)
+  })
+  return `${lines.join('\n')}\n`.replaceAll(/\[[\d. -]+\]/g, '').replace(/(?<=STAR, .*)by \S+ %/, 'somehow')
+}
+
+/** An area of a degree. */
+const named = (code: string | null, name: string, west: number, south: number) =>
+  area(code, rectangle(west, south, west + 1, south + 1), { name })

@@ -28,13 +28,6 @@ function archive(files: Record<string, Buffer | string>): Promise<string> {
   return boundaryFile(Buffer.from(zipSync(Object.fromEntries(entries))), 'areas.zip')
 }
 
-async function namesIn(path: string, reading: Partial<FeatureReading> = {}): Promise<string> {
-  const file = await openBoundaryFile(path, { level: 1, ...reading })
-  const names: unknown[] = []
-  for await (const { properties } of file.features(() => {})) names.push(properties.name ?? properties.NAME)
-  return names.join()
-}
-
 const { shp, dbf } = shapefileParts([{ properties: { NAME: 'shape' }, ring: null }]) as Record<string, Buffer>
 
 test.each<[files: Record<string, Buffer | string>, reading: Partial<FeatureReading>, name: string]>([
@@ -293,3 +286,10 @@ test.each<[what: string, wkt: string, isWgs84: boolean]>([
 ])('longitude and latitude of WGS 84 are told from others: %s', (_, wkt, isWgs84) => {
   expect(isWgs84Wkt(wkt)).toBe(isWgs84)
 })
+
+async function namesIn(path: string, reading: Partial<FeatureReading> = {}): Promise<string> {
+  const file = await openBoundaryFile(path, { level: 1, ...reading })
+  const names: unknown[] = []
+  for await (const { properties } of file.features(() => {})) names.push(properties.name ?? properties.NAME)
+  return names.join()
+}

@@ -10,31 +10,6 @@ type Ring = [number, number][]
 const square = (west: number, south: number, width: number) =>
   clockwise(rectangle(west, south, west + width, south + width))
 
-/** Bytes as they come from a disk or an archive: in pieces that have nothing to do with what is in them. */
-function readerOf(bytes: Buffer, size: number): ByteReader {
-  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-    bytes.subarray(index * size, (index + 1) * size),
-  )
-  return new ByteReader(Readable.from(pieces))
-}
-
-async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const list: Item[] = []
-  for await (const item of items) list.push(item)
-  return list
-}
-
-const latin1 = (bytes: Buffer) => bytes.toString('latin1')
-
-const shapesOf = (rings: Ring[], size = 7) => {
-  const { shp = Buffer.alloc(0) } = shapefileParts([{ properties: { A: '' }, ring: rings }])
-  return allShapes(shp, size)
-}
-
-async function allShapes(shp: Buffer, size: number) {
-  return (await all(readShapes(readerOf(shp, size)))).map(({ shape }) => shape)
-}
-
 const LAND = square(0, 0, 10)
 const LAKE = square(2, 2, 4).toReversed()
 const ISLAND = square(3, 3, 1)
@@ -102,3 +77,28 @@ test('a .dbf that has fewer records than it says is cut off', async () => {
   dbf.writeUInt32LE(2, 4)
   await expect(all(readRecords(readerOf(dbf, 64), latin1))).rejects.toThrow('its .dbf is cut off')
 })
+
+/** Bytes as they come from a disk or an archive: in pieces that have nothing to do with what is in them. */
+function readerOf(bytes: Buffer, size: number): ByteReader {
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  )
+  return new ByteReader(Readable.from(pieces))
+}
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
+const latin1 = (bytes: Buffer) => bytes.toString('latin1')
+
+const shapesOf = (rings: Ring[], size = 7) => {
+  const { shp = Buffer.alloc(0) } = shapefileParts([{ properties: { A: '' }, ring: rings }])
+  return allShapes(shp, size)
+}
+
+async function allShapes(shp: Buffer, size: number) {
+  return (await all(readShapes(readerOf(shp, size)))).map(({ shape }) => shape)
+}

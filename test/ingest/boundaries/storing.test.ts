@@ -6,15 +6,6 @@ import { type StagedArea, stageAreas } from '#src/ingest/boundaries/queries.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { openTestDatabase } from '#test/setup/database.ts'
 
-/** A round area of so many positions. */
-function circle(code: string, west: number, positions: number): object {
-  const ring = Array.from({ length: positions }, (_, index) => {
-    const angle = (2 * Math.PI * index) / positions
-    return [west + 0.4 * Math.cos(angle), 8 + 0.4 * Math.sin(angle)]
-  })
-  return feature({ code, name: code }, { type: 'Polygon', coordinates: [[...ring, ring[0]]] })
-}
-
 test('large areas are stored part by part, and the operator is told how far it is', async () => {
   const opened = await openTestDatabase('empty')
   const path = await boundaryFile([circle('A', 37, 60_000), circle('B', 38, 39_998), circle('C', 39, 9)])
@@ -54,3 +45,12 @@ test('areas with long texts go to the database in several statements, as those w
   // A MiB is full with the second area, and with the fourth.
   expect({ count, inserts }).toEqual({ count: 5, inserts: 3 })
 })
+
+/** A round area of so many positions. */
+function circle(code: string, west: number, positions: number): object {
+  const ring = Array.from({ length: positions }, (_, index) => {
+    const angle = (2 * Math.PI * index) / positions
+    return [west + 0.4 * Math.cos(angle), 8 + 0.4 * Math.sin(angle)]
+  })
+  return feature({ code, name: code }, { type: 'Polygon', coordinates: [[...ring, ring[0]]] })
+}

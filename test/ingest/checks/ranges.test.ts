@@ -6,38 +6,6 @@ import { RANGE_CHECKS } from '#src/ingest/checks/ranges.ts'
 import type { LayerFacts, ReleaseFacts, Surroundings } from '#src/ingest/checks/rules.ts'
 import { Tally } from '#src/ingest/statistics.ts'
 
-const { crops } = await readReference()
-
-const UNITS: Record<string, string> = { yield: 'kg/ha', fertilizer: 'kg/ha', isfm: 't/ha', forage: 'score' }
-
-function layerOf(unit: string, values: number[], more: Partial<LayerFacts> = {}): LayerFacts {
-  const tally = new Tally()
-  tally.add(Float64Array.from(values), undefined)
-  const [minimum, maximum] = [Math.min(...values), Math.max(...values)]
-  const statistics = { validCount: values.length, minimum, maximum, mean: tally.sum / tally.count }
-  const frame = { corners: [], values: new Tally() }
-  const raw = { values: tally, frame, pixelType: '64BF' } as unknown as NonNullable<LayerFacts['raw']>
-  return { input: null, scenario: 'Normal', unit, origin: 'it.tif', scale: 1, statistics, raw, ...more }
-}
-
-/** The sentences about layers of a release, by the bounds that a new database has. */
-function judge(product: string, crop: string | null, layers: LayerFacts[], set: object = {}): string[] {
-  const stated = crops.find(({ code }) => code === crop)?.plausible[product]
-  const { largest_from: largestFrom, mean_to: meanTo, ...range } = stated ?? {}
-  const plausible = {
-    ...PRODUCTS.of(product).plausible,
-    ...(stated && { ...range, largestFrom, meanTo }),
-    ...set,
-  }
-  const release = { series: { product, cropCode: crop }, coverages: [{ layers }] } as unknown as ReleaseFacts
-  return RANGE_CHECKS.flatMap((check) => check(release, { plausible } as Surroundings)).map(
-    ({ sentence }) => sentence,
-  )
-}
-
-const judgeValues = (product: string, crop: string | null, values: number[], more?: Partial<LayerFacts>) =>
-  judge(product, crop, [layerOf(UNITS[product] as string, values, more)])
-
 test('the range that an operator set for a crop of small yields is held to no larger bound', () => {
   const layers = [layerOf('kg/ha', [2, 5, 8])]
   expect(judge('yield', 'saffron', layers, { maximum: 20 })).toEqual([])
@@ -216,3 +184,35 @@ test('no scale that a sentence offers leaves a finding', () => {
     { numRuns: 2000 },
   )
 })
+
+const { crops } = await readReference()
+
+const UNITS: Record<string, string> = { yield: 'kg/ha', fertilizer: 'kg/ha', isfm: 't/ha', forage: 'score' }
+
+function layerOf(unit: string, values: number[], more: Partial<LayerFacts> = {}): LayerFacts {
+  const tally = new Tally()
+  tally.add(Float64Array.from(values), undefined)
+  const [minimum, maximum] = [Math.min(...values), Math.max(...values)]
+  const statistics = { validCount: values.length, minimum, maximum, mean: tally.sum / tally.count }
+  const frame = { corners: [], values: new Tally() }
+  const raw = { values: tally, frame, pixelType: '64BF' } as unknown as NonNullable<LayerFacts['raw']>
+  return { input: null, scenario: 'Normal', unit, origin: 'it.tif', scale: 1, statistics, raw, ...more }
+}
+
+/** The sentences about layers of a release, by the bounds that a new database has. */
+function judge(product: string, crop: string | null, layers: LayerFacts[], set: object = {}): string[] {
+  const stated = crops.find(({ code }) => code === crop)?.plausible[product]
+  const { largest_from: largestFrom, mean_to: meanTo, ...range } = stated ?? {}
+  const plausible = {
+    ...PRODUCTS.of(product).plausible,
+    ...(stated && { ...range, largestFrom, meanTo }),
+    ...set,
+  }
+  const release = { series: { product, cropCode: crop }, coverages: [{ layers }] } as unknown as ReleaseFacts
+  return RANGE_CHECKS.flatMap((check) => check(release, { plausible } as Surroundings)).map(
+    ({ sentence }) => sentence,
+  )
+}
+
+const judgeValues = (product: string, crop: string | null, values: number[], more?: Partial<LayerFacts>) =>
+  judge(product, crop, [layerOf(UNITS[product] as string, values, more)])

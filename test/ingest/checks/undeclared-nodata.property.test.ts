@@ -32,21 +32,6 @@ const smoothField = fc
   // What is hardly above 0 anywhere has steps that are not small.
   .filter((field) => field.filter((value) => value > 1).length > 200)
 
-/** What the check finds in a layer of these pixels. */
-function findingsIn(pixels: Float32Array) {
-  const layers = [layerOf('Urea')]
-  const grid = gridOf(4326, [38, 10], [1, -1], [SIZE, SIZE])
-  const collector = layerCollector({ grid, layers })
-  collector.add({ column: 0, row: 0, width: SIZE, height: SIZE }, [pixels])
-  const read = collector.result().layers.map(({ layer, statistics, ...rest }) => {
-    return { ...layer, statistics, raw: { pixelType: layer.pixelType, ...rest } }
-  })
-  const coverages = [
-    { extent: { west: 0, south: 0, east: 0, north: 0 }, pixels: pixels.length, layers: read },
-  ]
-  return undeclaredNodata({ coverages } as unknown as ReleaseFacts, {} as never)
-}
-
 test('no value of a smooth field looks like nodata, its zeros neither', () => {
   fc.assert(
     fc.property(smoothField, (field) => {
@@ -82,3 +67,18 @@ test('a value that one pixel in a hundred has is left alone', () => {
   const field = Float32Array.from({ length: SIZE * SIZE }, (_, index) => (index < 40 ? -9999 : index))
   expect(findingsIn(field)).toEqual([])
 })
+
+/** What the check finds in a layer of these pixels. */
+function findingsIn(pixels: Float32Array) {
+  const layers = [layerOf('Urea')]
+  const grid = gridOf(4326, [38, 10], [1, -1], [SIZE, SIZE])
+  const collector = layerCollector({ grid, layers })
+  collector.add({ column: 0, row: 0, width: SIZE, height: SIZE }, [pixels])
+  const read = collector.result().layers.map(({ layer, statistics, ...rest }) => {
+    return { ...layer, statistics, raw: { pixelType: layer.pixelType, ...rest } }
+  })
+  const coverages = [
+    { extent: { west: 0, south: 0, east: 0, north: 0 }, pixels: pixels.length, layers: read },
+  ]
+  return undeclaredNodata({ coverages } as unknown as ReleaseFacts, {} as never)
+}

@@ -3,24 +3,6 @@ import type { Point } from '../../../web/parts/csv.ts'
 import { adviseAll } from '../../../web/points/batches.ts'
 import { ApiFailure } from '../../../web/shell/api.ts'
 
-const POINTS: Point[] = Array.from({ length: 2500 }, (_, index) => ({ id: String(index), lat: 9, lng: 38 }))
-
-/** Answers each point with its id, and takes down how many came at once. */
-function echo(calls: number[]) {
-  return async (lines: string) => {
-    calls.push(lines.split('\n').length - 1)
-    return lines
-  }
-}
-
-async function all(send: (lines: string) => Promise<string>, signal = new AbortController().signal) {
-  const waits: number[] = []
-  const wait = async (milliseconds: number) => waits.push(milliseconds)
-  const answers = []
-  for await (const some of adviseAll({ points: POINTS, send, signal, wait })) answers.push(...some)
-  return { answers, waits }
-}
-
 test('a call that is refused for now is sent again, and later each time', async () => {
   const refusals = [503, 0, 429]
   const { answers, waits } = await all(async (lines) => {
@@ -47,6 +29,14 @@ test('an answer that is not whole is no answer', async () => {
   )
 })
 
+/** Answers each point with its id, and takes down how many came at once. */
+function echo(calls: number[]) {
+  return async (lines: string) => {
+    calls.push(lines.split('\n').length - 1)
+    return lines
+  }
+}
+
 test('it stops where it is told to', async () => {
   const stopping = new AbortController()
   const calls: number[] = []
@@ -57,3 +47,13 @@ test('it stops where it is told to', async () => {
   await expect(all(send, stopping.signal)).rejects.toThrow('aborted')
   expect(calls).toEqual([1000])
 })
+
+const POINTS: Point[] = Array.from({ length: 2500 }, (_, index) => ({ id: String(index), lat: 9, lng: 38 }))
+
+async function all(send: (lines: string) => Promise<string>, signal = new AbortController().signal) {
+  const waits: number[] = []
+  const wait = async (milliseconds: number) => waits.push(milliseconds)
+  const answers = []
+  for await (const some of adviseAll({ points: POINTS, send, signal, wait })) answers.push(...some)
+  return { answers, waits }
+}

@@ -28,26 +28,6 @@ const ANSWER = {
   ],
 }
 
-const rates = (...entries: [input: string, scenario: string | null, condition: string | null][]) =>
-  entries.map(([fertilizer, scenario, condition], at) => ({
-    ...(condition && { condition }),
-    ...(scenario && { scenario }),
-    ...{ fertilizer, yield_kg_ha: at },
-  }))
-
-const sectionOf = (answer: object): Section => {
-  const [section] = sectionsOf([YIELD], { yield: answer as Record<string, unknown> })
-  return { ...(section as Section), conditions: CONDITIONS }
-}
-
-/** The headings, names and values of groups. */
-const readGroups = (section: Section) =>
-  groupsOf(section).map(({ heading, rows, expected }) => [
-    heading,
-    rows.map(({ name, entry }) => `${name} ${entry.value}`).join('; '),
-    expected,
-  ])
-
 test('odds, ranges and expected values are read of an answer, and are no inputs', () => {
   const section = sectionOf(ANSWER)
   expect(section.entries).toEqual([
@@ -76,6 +56,21 @@ test('a label names the condition, and not the season that a value is of', () =>
     ['Dominant', 3000],
   ])
 })
+
+const rates = (...entries: [input: string, scenario: string | null, condition: string | null][]) =>
+  entries.map(([fertilizer, scenario, condition], at) => ({
+    ...(condition && { condition }),
+    ...(scenario && { scenario }),
+    ...{ fertilizer, yield_kg_ha: at },
+  }))
+
+/** The headings, names and values of groups. */
+const readGroups = (section: Section) =>
+  groupsOf(section).map(({ heading, rows, expected }) => [
+    heading,
+    rows.map(({ name, entry }) => `${name} ${entry.value}`).join('; '),
+    expected,
+  ])
 
 describe('the rows of a chart', () => {
   test('are seasons with the expected value, and Dominant says which it is', () => {
@@ -202,3 +197,8 @@ describe('a condition that is asked for', () => {
     expect(other?.entries[0]?.condition).toBe('foot slope')
   })
 })
+
+const sectionOf = (answer: object): Section => {
+  const [section] = sectionsOf([YIELD], { yield: answer as Record<string, unknown> })
+  return { ...(section as Section), conditions: CONDITIONS }
+}

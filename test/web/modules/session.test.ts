@@ -39,15 +39,6 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-function open() {
-  const storage = {
-    getItem: (name: string) => stored.get(name) ?? null,
-    setItem: (name: string, value: string) => void stored.set(name, value),
-    removeItem: (name: string) => void stored.delete(name),
-  }
-  return createSession(storage, (user) => announced.push(user))
-}
-
 const LOGIN = { email: 'amina@example.org', password: 'teff grows at dawn' }
 
 test('a token that is about to end is changed once, for all who ask at that moment', async () => {
@@ -107,3 +98,12 @@ test('a text is told in pieces as it comes, and is given whole', async () => {
   const text = await open().send('lines', {}, { onText: (piece) => void told.push(piece) })
   expect([told, text]).toEqual([pieces, pieces.join('')])
 })
+
+function open() {
+  const storage = {
+    getItem: (name: string) => stored.get(name) ?? null,
+    setItem: (name: string, value: string) => void stored.set(name, value),
+    removeItem: (name: string) => void stored.delete(name),
+  }
+  return createSession(storage, (user) => announced.push(user))
+}
