@@ -288,7 +288,6 @@ async function ask(product = 'yield', payload: object = POINT, who = service.per
 }
 
 const read = (id: string) => history(service, service.person, id)
-
 const itemOf = async (id: string): Promise<HistoryItem> => (await read(id)).body
 
 const remove = (id: string, { headers } = service.person) => service.delete(`/history/${id}`, { headers })

@@ -49,7 +49,6 @@ const isEmbedded = process.env.TEST_DATABASE_KIND === 'embedded'
 
 /** Whatever looks like a date and a time of day, and how each of them is written: ISO 8601 in UTC, to the millisecond. */
 const ANY_TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^"',<\s\]]*/g
-
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const AS_IT_IS = 'as in its example'

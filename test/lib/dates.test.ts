@@ -29,7 +29,6 @@ test.each([
 
 /** The Julian day numbers of 1 January 1970 and of 1 Meskerem 1 (Dershowitz and Reingold, Calendrical Calculations). */
 const UNIX_DAY = 2_440_588
-
 const MESKEREM_1 = 1_724_221
 
 /** The month of a day, counted from there: years of 365 days, each third of four with one more; months of 30 days. */

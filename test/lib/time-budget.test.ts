@@ -92,9 +92,7 @@ test('what gets on is waited for, however long it takes, and what has stopped is
 })
 
 const late = () => new Error('late')
-
 const never = () => new Promise<never>(() => {})
-
 const taking = (milliseconds: number) => () =>
   new Promise<string>((resolve) => setTimeout(resolve, milliseconds, `after ${milliseconds}`))
 

@@ -82,7 +82,6 @@ const post = (path: string, payload: object, sent?: Sent) =>
   service.post(`/advisory/${path}`, { payload, ...sent })
 
 const askPoint = () => post('fertilizer/point', PIXEL_CENTRE)
-
 const askToBeCached = (headers = {}) =>
   service.get('/advisory/fertilizer/point?lat=9.5&lng=38.5', { headers })
 

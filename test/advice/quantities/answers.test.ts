@@ -238,7 +238,6 @@ test('what cannot be computed is refused with its field, as refused.txt has it',
 })
 
 const cents = (value: number) => Math.round(value * 100) / 100
-
 const grams = (value: number) => Math.round(value * 1000) / 1000
 
 /** What an entry comes to on some hectares, in numbers that are small enough for doubles. */

@@ -150,13 +150,9 @@ function rational(value: number): Rational {
 }
 
 const add = ([a, b]: Rational, [c, d]: Rational): Rational => [a * d + c * b, b * d]
-
 const multiply = ([a, b]: Rational, [c, d]: Rational): Rational => [a * c, b * d]
-
 const divide = ([a, b]: Rational, [c, d]: Rational): Rational => [a * d, b * c]
-
 const isAtMost = ([a, b]: Rational, [c, d]: Rational) => a * d <= c * b
-
 const ceiling = ([a, b]: Rational): Rational => [(a + b - 1n) / b, 1n]
 
 /** What a number that is at least 0 is rounded to. */

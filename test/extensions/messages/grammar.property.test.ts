@@ -139,7 +139,6 @@ describe('a message', () => {
 })
 
 const parse = (text: string) => parseMessage(text, vocabulary)
-
 const question = (text: string) => {
   const parsed = parse(text)
   if (parsed.kind !== 'question') throw new Error(`${text} is ${parsed.kind}`)

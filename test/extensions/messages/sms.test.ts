@@ -385,7 +385,6 @@ describe('a gateway that asks again', () => {
 })
 
 const newSender = (from?: string) => createSender(() => service.app, from)
-
 const get = (url: string) => service.get(encodeURI(url))
 
 const segmentsOf = (text: string) => new SegmentedMessage(text, 'auto', false).segmentsCount

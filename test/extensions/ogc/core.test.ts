@@ -272,7 +272,6 @@ describe.runIf(hasGdal)('GDAL', () => {
 })
 
 const getAt = (url: string, headers = {}) => service.get(url, { headers })
-
 const get = (path: string, headers = {}) => getAt(`/ogc${path}`, headers)
 
 /** Asks for every link of an answer, and compares the type that it says. */

@@ -208,6 +208,5 @@ async function features(query: string): Promise<Features> {
 }
 
 const codesOf = ({ features: found }: Features) => found.map(({ id }) => id)
-
 const hrefOf = ({ links }: Pick<Features, 'links'>, rel: string) =>
   links.find((link) => link.rel === rel)?.href

@@ -405,7 +405,6 @@ const becomes = (id: string, expected: object) =>
 
 /** That something has come to somebody, and that this was noted. */
 const arrived = (id: string) => becomes(id, { delivered_at: expect.any(String) })
-
 const failed = (id: string) => becomes(id, { failing_since: expect.any(String) })
 
 /** The event that came as the first, or the one after so many. */

@@ -193,7 +193,6 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 const openWeb = async (listener: RequestListener) => openWebServer(new URL(await serve(listener)), 5000)
-
 const openS3 = async (listener: RequestListener) =>
   openBucket(
     { endpoint: await serve(listener), bucket: 'b', prefix: 'tiles', credentials: CREDENTIALS },
