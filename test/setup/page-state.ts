@@ -30,10 +30,9 @@ export async function expectState(
   figures: Figures = {},
   sentences: string[] = [],
 ): Promise<void> {
-  await expectFigures(part, figures)
-  const state = linesOf(await treeOf(part))
-    .map(settled)
-    .join('\n')
+  const tree = await treeOf(part)
+  expectFiguresIn(tree, figures)
+  const state = linesOf(tree).map(settled).join('\n')
   for (const sentence of sentences) expect(state).toContain(sentence)
   const folder = expect.getState().testPath?.replace(/[^/]+$/, 'states')
   await expect(`${state}\n`).toMatchFileSnapshot(`${folder}/${file}.txt`)
@@ -46,8 +45,11 @@ export async function expectState(
  *   that of the heading above it. A row has its texts, in a list its place
  */
 export async function expectFigures(part: Locator, figures: Figures): Promise<void> {
-  expect(written(figuresIn(await treeOf(part)), figures)).toEqual(figures)
+  expectFiguresIn(await treeOf(part), figures)
 }
+
+const expectFiguresIn = (tree: Element[], figures: Figures) =>
+  expect(written(figuresIn(tree), figures)).toEqual(figures)
 
 const treeOf = async (part: Locator) => (await part.ariaSnapshotJSON()) as unknown as Element[]
 
@@ -81,6 +83,9 @@ function settled(line: string): string {
     .replaceAll(/Mozilla\/.*?Safari\/[\d.]+/g, 'BROWSER')
 }
 
+/** The scale of a map, whose height depends on fonts. */
+const SCALE = /^\d+ k?m$/
+
 /** What stands in a line of text. */
 const INLINE = /^(text|strong|emphasis|code|superscript|subscript)$/
 
@@ -92,7 +97,8 @@ function linesOf(elements: (Element | string)[], depth = 0): string[] {
     const [before, after] = [elements[at - 1], elements[at + 1]]
     if (typeof element === 'string') {
       // The text of a label is the name of what it labels.
-      if (nameOf(before) !== element) say(element.replace(new RegExp(`${escaped(nameOf(after))}$`), ''))
+      if (nameOf(before) !== element && !SCALE.test(element))
+        say(element.replace(new RegExp(`${escaped(nameOf(after))}$`), ''))
     } else if (element.role === 'table') {
       say(`table ${element.name ?? ''}`)
       lines.push(
