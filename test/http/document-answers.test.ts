@@ -1,7 +1,8 @@
 // Runs on both databases: every operation is asked, with the statements of each.
 // In every run: every operation is asked.
 import { randomUUID } from 'node:crypto'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
+import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { openMailingApp } from '#test/accounts/mails.ts'
 import { mistakesOfAnswer, namedHeaders, ownHeaders, textOf } from '#test/setup/answers.ts'
@@ -15,6 +16,7 @@ import {
 } from '#test/setup/document.ts'
 import { asSomebody, examplesOf } from '#test/setup/example-requests.ts'
 import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { PIXEL_CENTRE, realYield } from '#test/setup/releases.ts'
 
@@ -143,7 +145,12 @@ async function askAll(
       }
       // The second one may be told that it is.
       for (const turn of circumstance === 'with a key of its own' ? [1, 2] : [1]) {
-        const { statusCode: status, headers, rawPayload } = await service.app.inject(request)
+        const ask = async () => {
+          const found = await service.app.inject(request)
+          return !found.body.startsWith('{"error":"The file is being made;') && found
+        }
+        const made = await vi.waitUntil(ask, PATIENCE)
+        const { statusCode: status, headers, rawPayload } = made as Awaited<ReturnType<App['inject']>>
         const answer = { status, headers, body: rawPayload }
         const label = `${method} ${path} ${circumstance} (${turn}) ${status}`
         const isEmpty = rawPayload.length === 0 && operation.responses[status]?.content !== undefined
