@@ -121,7 +121,7 @@ const Bounds = Type.Object({
   DATABASE_QUEUE_LIMIT: Type.Integer({ minimum: 1, default: 2000 }),
   ACCESS_TOKEN_MINUTES: Type.Integer({ minimum: 1, maximum: 1440, default: 15 }),
   RELEASE_MAX_AGE_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 2000 }),
-  STATEMENT_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 2500 }),
+  STATEMENT_TIMEOUT_MS: Type.Optional(Type.Integer({ minimum: 100 })),
   POLYGON_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 5000 }),
   BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 1_048_576 }),
   BATCH_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 8_388_608 }),
@@ -134,12 +134,17 @@ const Core = Type.Object({ ...Operated.properties, ...Bounds.properties })
 
 type Settings = Static<typeof Core>
 
-type OwnForms = 'DEMO_DATA' | 'WORKERS' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'
+type OwnForms = 'DEMO_DATA' | 'WORKERS' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS' | 'STATEMENT_TIMEOUT_MS'
+
+/** A balancer asks another process; the embedded database has none, and on a busy machine each statement takes long. */
+const STATEMENT_TIMEOUTS_MS = { server: 2500, embedded: 10_000 }
 
 /** The settings and bounds of a process. An extension declares its own: `interface Config extends ...`. */
 export interface Config extends Omit<Settings, OwnForms> {
   DEMO_DATA: boolean
   WORKERS: number
+  /** How long a request waits for the database in all. */
+  STATEMENT_TIMEOUT_MS: number
   /** Addresses and CIDR ranges; none is trusted when empty. */
   TRUSTED_PROXIES: string[]
   /** Origins such as `https://app.example.org`, or `*` alone. */
@@ -280,9 +285,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       refuseUrlWithoutToken('EMAIL_CONFIRMATION', settings.EMAIL_CONFIRMATION, 'off, required or ')
     }
     refuseIncompleteBasemap(settings)
+    const kind = settings.DATABASE_URL === undefined ? 'embedded' : 'server'
     const config = {
       ...settings,
-      DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
+      DEMO_DATA: settings.DEMO_DATA ?? kind === 'embedded',
+      STATEMENT_TIMEOUT_MS: settings.STATEMENT_TIMEOUT_MS ?? STATEMENT_TIMEOUTS_MS[kind],
       WORKERS: workersOf(settings),
       TRUSTED_PROXIES: splitList(settings.TRUSTED_PROXIES).map(addressOrRange),
       CORS_ORIGINS: splitList(settings.CORS_ORIGINS).map(originOrAll),

@@ -368,3 +368,10 @@ test('lists are read with spaces, and an empty one as none', () => {
   })
   expect(loadConfig({})).toMatchObject({ TRUSTED_PROXIES: [], CORS_ORIGINS: ['*'] })
 })
+
+test('who has the embedded database waits longer for it than for a server, unless a setting says how long', () => {
+  const timeoutOf = (settings: Record<string, string>) => loadConfig(settings).STATEMENT_TIMEOUT_MS
+  const server = { DATABASE_URL: 'postgres://localhost/agro' }
+  expect([timeoutOf({}), timeoutOf(server)]).toEqual([10_000, 2500])
+  expect(timeoutOf({ STATEMENT_TIMEOUT_MS: '300' })).toBe(300)
+})

@@ -31,6 +31,10 @@ export function clientKeyOf({ ip, user, sender }: FastifyRequest): ClientKey {
   return { network: siteOf(ip), caller: user?.id ?? sender ?? networkOf(ip) }
 }
 
+/** The time for the database of a request, or of a step of one: it is over sooner while the embedded one is away. */
+export const createBudget = ({ config, database }: App): TimeBudget =>
+  new TimeBudget(config.STATEMENT_TIMEOUT_MS, database.standsStill)
+
 /** Share of the time left for optional parts of an answer. */
 export const SHARE_OF_EXTRAS = 0.8
 
@@ -38,7 +42,7 @@ export const SHARE_OF_EXTRAS = 0.8
  * A request with its reply: what functions below a handler need of both.
  *
  * Its deadline bounds the time that it waits for the database: STATEMENT_TIMEOUT_MS for its caller, its permit, a connection
- * and the answers. Other waits (body, password hashes) do not count. Answers from memory need none.
+ * and the answers, and less while the embedded one is away. Other waits (body, password hashes) do not count. Answers from memory need none.
  */
 export class Exchange<Request = FastifyRequest> {
   readonly request: Request
@@ -65,7 +69,7 @@ export class Exchange<Request = FastifyRequest> {
   /** The budget begins anew while the answer is being sent, since the client sees progress. */
   get deadline(): TimeBudget {
     if (this.reply.raw.headersSent) this.renewDeadline()
-    this.#budget ??= new TimeBudget(this.app.config.STATEMENT_TIMEOUT_MS)
+    this.#budget ??= createBudget(this.app)
     return this.#budget
   }
 

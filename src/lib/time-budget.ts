@@ -1,29 +1,26 @@
 import { setMaxListeners } from 'node:events'
 
+/** A wait without hope is over after so long, or at the next look. */
+const HOPELESS_MS = 2500
+const LOOK_MS = 250
+
 /** Time that a request may wait for the database, in all. Waits within a wait count once. */
 export class TimeBudget {
   readonly #milliseconds: number
+  readonly #isHopeless: () => boolean
   #spent = 0
   /** Deadline of the outermost wait. */
   #until: number | undefined
 
-  constructor(milliseconds: number) {
+  /** @param isHopeless whether what is waited for is away: whoever has waited a while then waits no longer */
+  constructor(milliseconds: number, isHopeless: () => boolean = () => false) {
     this.#milliseconds = milliseconds
+    this.#isHopeless = isHopeless
   }
 
   /** Milliseconds. */
   left(): number {
     return this.#until === undefined ? this.#milliseconds - this.#spent : this.#until - performance.now()
-  }
-
-  /** Counts the time of work that ends by itself. */
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
-    const began = this.#begin()
-    try {
-      return await work()
-    } finally {
-      this.#end(began)
-    }
   }
 
   /**
@@ -33,13 +30,47 @@ export class TimeBudget {
    * @param share of the time left; the rest is for the work that follows
    */
   wait<Result>(work: () => Promise<Result>, late: () => Error, share = 1): Promise<Result> {
-    const milliseconds = share * this.left()
-    return this.during(() => waitInSteps(milliseconds, (wait) => wait(work), late))
+    return this.#during(
+      () =>
+        new Promise((resolve, reject) => {
+          this.outlast(work, () => reject(late()), share).then(resolve, reject)
+        }),
+    )
   }
 
   /** Waits for work to its end; calls `late` at the deadline. */
-  outlast<Result>(work: () => Promise<Result>, late: () => void): Promise<Result> {
-    return this.during(() => createWait(this.left(), late)(work))
+  outlast<Result>(work: () => Promise<Result>, late: () => void, share = 1): Promise<Result> {
+    return this.#during(async () => {
+      const stop = this.#callLate(late, share * this.left())
+      try {
+        return await work()
+      } finally {
+        stop()
+      }
+    })
+  }
+
+  /** Gives the way to stop. */
+  #callLate(late: () => void, milliseconds: number): () => void {
+    const due = performance.now() + milliseconds
+    const waited = this.#milliseconds - this.left()
+    const look = () => {
+      const left = due - performance.now()
+      if (left <= 0 || this.#isHopeless()) late()
+      else timer = setTimeout(look, Math.min(left, LOOK_MS))
+    }
+    let timer = setTimeout(look, Math.max(0, Math.min(milliseconds, HOPELESS_MS - waited)))
+    return () => clearTimeout(timer)
+  }
+
+  /** Counts the time of work. */
+  async #during<Result>(work: () => Promise<Result>): Promise<Result> {
+    const began = this.#begin()
+    try {
+      return await work()
+    } finally {
+      this.#end(began)
+    }
   }
 
   /** Undefined within another wait. */
@@ -91,28 +122,16 @@ export function createDeadline(parent?: AbortSignal) {
 export type Wait = <Found>(step: () => Promise<Found>) => Promise<Found>
 
 /**
- * Gives each step of work a deadline of its own.
+ * Waits for work until one of its steps is late.
  *
- * @param late is called at the deadline of a step, which goes on
+ * @param budget makes the time of each
  */
-export function createWait(milliseconds: number, late: () => void): Wait {
-  return async (step) => {
-    const timer = setTimeout(late, Math.max(0, milliseconds))
-    try {
-      return await step()
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-}
-
-/** Waits for work until one of its steps is late. */
 export function waitInSteps<Result>(
-  milliseconds: number,
+  budget: () => TimeBudget,
   work: (wait: Wait) => Promise<Result>,
   late: () => Error,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
-    work(createWait(milliseconds, () => reject(late()))).then(resolve, reject)
+    work((step) => budget().outlast(step, () => reject(late()))).then(resolve, reject)
   })
 }

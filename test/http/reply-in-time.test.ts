@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { rectangle } from '#test/setup/boundaries.ts'
 import type { Called, Sent } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { openProxiedApp } from '#test/setup/proxied-app.ts'
@@ -163,5 +164,21 @@ describe('with the settings that an operator begins with', () => {
       create or replace function dawdle() returns trigger language plpgsql as $$ begin return new; end $$`)
     expect(await askPoint(kept)).toMatchObject({ status: 200, body: answers[2]?.body })
     await expectWell()
+  })
+})
+
+describe('where the embedded database is away', () => {
+  const service = openService({ settings: { STATEMENT_TIMEOUT_MS: '600000', RELEASE_MAX_AGE_MS: '0' } })
+
+  test('what waits for it is answered long before its deadline, in the queue too', async () => {
+    vi.spyOn(service.database, 'standsStill').mockReturnValue(true)
+    const other = new pg.Client(service.testDatabase.config.DATABASE_URL)
+    await other.connect()
+    await other.query('begin; lock table country, publication in access exclusive mode')
+    // More than have permits.
+    const asked = [...Array(9).fill('/catalog'), '/advisory/yield/point?lat=9&lng=38.7']
+    const answers = await Promise.all(asked.map((path) => service.ask(`GET ${path}`)))
+    await other.end()
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
   })
 })

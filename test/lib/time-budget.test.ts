@@ -14,7 +14,7 @@ describe('the time budget', () => {
     const first = outcomeOf(timeBudget.wait(taking(300), late))
     await vi.advanceTimersByTimeAsync(300)
     expect(await first).toEqual(['after 300', 300])
-    const counted = outcomeOf(timeBudget.during(taking(200)))
+    const counted = outcomeOf(timeBudget.outlast(taking(200), late))
     await vi.advanceTimersByTimeAsync(200)
     expect(await counted).toEqual(['after 200', 200])
     // Whatever is done in between is not waited for.
@@ -55,6 +55,26 @@ describe('the time budget', () => {
     expect([await done, lateAfter]).toEqual([['after 3000', 3000], 1000])
   })
 
+  test('goes on to its end while there is hope, and without hope for 2.5 s in all', async () => {
+    let isAway = false
+    const timeBudget = () => new TimeBudget(10_000, () => isAway)
+    const hopeful = outcomeOf(timeBudget().wait(taking(9000), late))
+    await vi.advanceTimersByTimeAsync(9000)
+    expect(await hopeful).toEqual(['after 9000', 9000])
+    const lost = outcomeOf(timeBudget().wait(never, late))
+    await vi.advanceTimersByTimeAsync(5000)
+    isAway = true
+    const begun = timeBudget()
+    const before = outcomeOf(begun.wait(taking(2000), late))
+    await vi.advanceTimersByTimeAsync(250)
+    expect(await lost).toEqual(['late', 5250])
+    await vi.advanceTimersByTimeAsync(1750)
+    expect(await before).toEqual(['after 2000', 2000])
+    const rest = outcomeOf(begun.wait(never, late))
+    await vi.advanceTimersByTimeAsync(500)
+    expect(await rest).toEqual(['late', 500])
+  })
+
   test('leaves no timer behind, and passes on why work fails', async () => {
     const failed = new TimeBudget(1000).wait(() => Promise.reject(new Error('no')), late)
     await expect(failed).rejects.toThrow('no')
@@ -65,7 +85,7 @@ describe('the time budget', () => {
 test('what gets on is waited for, however long it takes, and what has stopped is not', async () => {
   const goesOn = outcomeOf(
     waitInSteps(
-      1000,
+      () => new TimeBudget(1000),
       async (wait) => {
         for (let step = 0; step < 5; step++) await wait(taking(900))
         // Whatever else is done in between is not counted.
@@ -77,7 +97,7 @@ test('what gets on is waited for, however long it takes, and what has stopped is
   )
   const stops = outcomeOf(
     waitInSteps(
-      1000,
+      () => new TimeBudget(1000),
       async (wait) => {
         await wait(taking(900))
         return wait(never)

@@ -17,7 +17,7 @@ import { asQuery, memberNames } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, databaseUnavailable } from '#src/errors.ts'
 import { type App, errorResponses, OPTIONAL_TOKEN } from '#src/http/app.ts'
-import type { Exchange } from '#src/http/exchange.ts'
+import { createBudget, type Exchange } from '#src/http/exchange.ts'
 import {
   attach,
   DISPOSITION,
@@ -236,7 +236,7 @@ async function answerPoints(
   const own = { product, request: asked, pause: createPause(exchange) }
   const question = await readQuestion(own, readRules, exchange)
   const advice = await waitInSteps(
-    exchange.app.config.STATEMENT_TIMEOUT_MS,
+    () => createBudget(exchange.app),
     (wait) => adviseBatch(lookup, question, exchange.clientKey, wait),
     databaseUnavailable,
   )

@@ -2,11 +2,11 @@ import { readUntil } from '#src/data/cancellable.ts'
 import type { Reads } from '#src/data/database.ts'
 import { ApiError, databaseUnavailable } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import type { Exchange } from '#src/http/exchange.ts'
+import { createBudget, type Exchange } from '#src/http/exchange.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { createPause, type Deadline, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
 import { type ClientKey, createLimiter, type Limiter, type Pause, sharedWork } from '#src/lib/limiter.ts'
-import { createDeadline, createWait, type Wait } from '#src/lib/time-budget.ts'
+import { createDeadline, type Wait } from '#src/lib/time-budget.ts'
 import { type Computation, readTiles } from './tiles.ts'
 
 /** How a question about regions waits and computes: of a request, or in the background. */
@@ -163,12 +163,13 @@ export function createBackgroundWork(app: App, name: string, closing: AbortSigna
 
 /** Makes the access of a computation, which ends at its deadline. */
 export function computationUntil(
-  { config, database, tiles, slices }: App,
+  app: App,
   clientKey: ClientKey,
   { signal, abort }: Pick<Deadline, 'signal' | 'abort'>,
 ): Computation {
+  const { database, tiles, slices } = app
   const read = readUntil(database, signal)
-  const wait = createWait(config.STATEMENT_TIMEOUT_MS, () => abort(databaseUnavailable()))
+  const wait: Wait = (step) => createBudget(app).outlast(step, () => abort(databaseUnavailable()))
   const pause = () => slices.next(clientKey, signal)
   async function waitAndPause<Rows>(reading: () => Promise<Rows>): Promise<Rows> {
     const rows = await wait(reading)

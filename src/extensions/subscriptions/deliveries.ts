@@ -1,7 +1,7 @@
 import type { App } from '#src/http/app.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import { type Pauses, pauseAfter } from '#src/lib/promises.ts'
-import { waitInSteps } from '#src/lib/time-budget.ts'
+import { TimeBudget } from '#src/lib/time-budget.ts'
 import type { Delivery } from './delivery-queries.ts'
 import type { DisabledReason } from './schemas.ts'
 
@@ -72,7 +72,7 @@ export function deliverFrom(app: App, queue: DeliveryQueue): () => DeliveryState
   function attemptInTime(delivery: Delivery, signal: AbortSignal): Promise<'arrived' | DisabledReason> {
     const late = () => new Error(`It took longer than ${LONGEST_MS / 1000} seconds.`)
     const attempt = () => queue.attempt(delivery, signal)
-    return waitInSteps(LONGEST_MS, (wait) => wait(attempt), late).catch((error) => {
+    return new TimeBudget(LONGEST_MS).wait(attempt, late).catch((error) => {
       app.logFailure(error, 'an attempt at a delivery failed')
       return 'failing'
     })

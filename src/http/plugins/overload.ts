@@ -59,8 +59,13 @@ export const overload = fp(
       // Reads have connections of their own at a replica.
       const isRead = replica && reply.request.routeOptions.config.onlyReads
       const limited = queue ?? (isRead ? readLimiter : limiter)
-      const { signal, end } = startDeadline(reply, deadline.left(), overloaded)
-      return deadline.during(() => limited.enter(clientKey, signal)).finally(end)
+      const { signal, abort, end } = startDeadline(reply)
+      return deadline
+        .outlast(
+          () => limited.enter(clientKey, signal),
+          () => abort(overloaded()),
+        )
+        .finally(end)
     }
 
     function withPermitOf(queue?: Limiter): FastifyInstance['withDatabasePermit'] {
