@@ -44,6 +44,35 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     expect(hash()).toContain('product=yield')
   })
 
+  test('asks again by itself, and says so, where the service is busy', async () => {
+    const { page, close } = await visitors.open('/field')
+    // What the line under the head has said; it is gone before a busy machine looks.
+    await page.addInitScript(`addEventListener('DOMContentLoaded', () => {
+      window.said = []
+      const look = () => window.said.push(document.querySelector('.offline')?.textContent ?? '')
+      new MutationObserver(look).observe(document.body, { childList: true, subtree: true })
+    })`)
+    let refusals = 0
+    await page.route('**/catalog', (route) =>
+      refusals++ === 0
+        ? route.fulfill({
+            status: 503,
+            headers: { 'retry-after': '1' },
+            json: { error: 'Busy.', code: 'OVERLOADED' },
+          })
+        : route.continue(),
+    )
+    await page.reload()
+    await page.locator('main:not([aria-busy]) > h2').waitFor()
+    const said = (await page.evaluate('window.said')) as string[]
+    expect(new Set(said.filter((text) => text !== ''))).toEqual(
+      new Set(['The service is busy; trying again in 1 s.']),
+    )
+    expect(await page.locator('.offline').textContent()).toBe('')
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+    await close()
+  })
+
   test('has no place that was given up while it was asked for', async () => {
     const { page } = visit
     const calls = hold(page, '**/advisory/point?*')

@@ -2,6 +2,7 @@ import type { Catalog, CatalogProduct as Product } from '../api-types.ts'
 import type { Session } from '../parts/session.ts'
 import type { Shape } from '../parts/shape.ts'
 import type { Entry } from '../parts/values.ts'
+import { whileBusy } from '../shell/api.ts'
 import { TEXTS } from '../texts/en.ts'
 
 export interface FieldAnswer {
@@ -100,7 +101,9 @@ function askFor(
     ...(name !== '' && { name }),
     ...(product.needs_crop && crop && { crop }),
   }
-  return session.send<FieldAnswer>(`advisory/${product.product}`, request, { signal })
+  const send = () => session.send<FieldAnswer>(`advisory/${product.product}`, request, { signal })
+  // With a login each answer is kept.
+  return session.user() ? send() : whileBusy(send, signal)
 }
 
 /** Codes that say of one product alone why it has no value. */

@@ -1,7 +1,7 @@
 import type { FeatureCollection } from 'geojson'
 import type * as MapLibre from 'maplibre-gl'
 import type { Area, Place, Position, Tileset } from '../api-types.ts'
-import { addressOf } from '../shell/api.ts'
+import { addressOf, waitAloud } from '../shell/api.ts'
 import { isDark } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { loadBasemap } from './basemap.ts'
@@ -155,10 +155,10 @@ function askAgain(map: MapLibre.Map) {
     else if (!waiting && attempts < MOST_ATTEMPTS) {
       attempts++
       waiting = true
-      setTimeout(() => {
+      void waitAloud(AGAIN_MS).then(() => {
         waiting = false
         if (map.getSource(VALUES)) map.refreshTiles(VALUES)
-      }, AGAIN_MS)
+      })
     }
   })
 }

@@ -45,15 +45,17 @@ export type Init = RequestInit & {
 }
 
 /**
- * Asks the service.
+ * Asks the service: for what is only read again and again, as long as it is busy.
  *
  * @returns the body: parsed, where it is JSON
  * @throws {ApiFailure}
  */
-export async function ask<Answer>(
-  address: URL,
-  { onText, onSent, asFile, ...init }: Init = {},
-): Promise<Answer> {
+export function ask<Answer>(address: URL, init: Init = {}): Promise<Answer> {
+  const { method = 'GET', signal } = init
+  return method === 'GET' ? whileBusy(() => askOnce<Answer>(address, init), signal) : askOnce(address, init)
+}
+
+async function askOnce<Answer>(address: URL, { onText, onSent, asFile, ...init }: Init): Promise<Answer> {
   const headers = new Headers(init.headers)
   if (!headers.has('accept')) headers.set('accept', 'application/json, application/geo+json')
   const request = { ...init, headers }
@@ -139,13 +141,16 @@ interface Retries {
   /** Which of its answers are for now; 0 is none. */
   statuses?: number[]
   wait?: (milliseconds: number) => Promise<unknown>
+  /** How long is waited in all, in milliseconds. */
+  most?: number
 }
 
 /** Asks again where the service refuses for now, later each time, and as late as it says. */
 export async function withRetries<T>(
   work: () => Promise<T>,
-  { statuses = [503], wait = pause }: Retries = {},
+  { statuses = [503], wait = pause, most = Number.POSITIVE_INFINITY }: Retries = {},
 ): Promise<T> {
+  let left = most
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
@@ -153,9 +158,40 @@ export async function withRetries<T>(
       if (!(error instanceof ApiFailure) || !statuses.includes(error.status) || attempt === ATTEMPTS)
         throw error
       const least = FIRST_WAIT * 2 ** (attempt - 1)
-      await wait(Math.min(Math.max(least, error.retryAfter * 1000), LONGEST_WAIT))
+      const time = Math.min(Math.max(least, error.retryAfter * 1000), LONGEST_WAIT)
+      left -= time
+      if (left < 0) throw error
+      await wait(time)
     }
   }
+}
+
+let tell: (seconds: number | null) => void = () => {}
+let waiting = 0
+
+/** @param listen told in how many seconds something is asked again; null where nothing waits */
+export function onBusy(listen: typeof tell) {
+  tell = listen
+}
+
+/** Waits before something is asked again, and says so. */
+export async function waitAloud(milliseconds: number) {
+  waiting++
+  tell(Math.round(milliseconds / 1000))
+  await pause(milliseconds)
+  waiting--
+  if (waiting === 0) tell(null)
+}
+
+/** Asks again, and says so, where the service is busy, for a minute at most. */
+export function whileBusy<T>(work: () => Promise<T>, signal?: AbortSignal | null): Promise<T> {
+  return withRetries(work, {
+    most: LONGEST_WAIT,
+    async wait(milliseconds) {
+      await waitAloud(milliseconds)
+      signal?.throwIfAborted()
+    },
+  })
 }
 
 function pause(milliseconds: number) {

@@ -1,4 +1,5 @@
 import { TEXTS } from '../texts/en.ts'
+import { onBusy } from './api.ts'
 import { element, select } from './element.ts'
 
 /** The address of the service: files of pages lie three folders below it. */
@@ -97,7 +98,12 @@ export function frame(current: (typeof PAGES)[number][0] | null): HTMLElement {
     alt: '',
   })
   const offline = element('p', { className: 'offline', role: 'status' })
-  const tell = () => offline.replaceChildren(navigator.onLine ? '' : TEXTS.offline)
+  let busy = ''
+  const tell = () => offline.replaceChildren(navigator.onLine ? busy : TEXTS.offline)
+  onBusy((seconds) => {
+    busy = seconds === null ? '' : TEXTS.busy(seconds)
+    tell()
+  })
   addEventListener('online', tell)
   addEventListener('offline', tell)
   tell()

@@ -19,6 +19,7 @@ export const TEXTS = {
   },
   theme: { label: 'Colours', auto: 'System', light: 'Light', dark: 'Dark' },
   offline: 'You are offline. What was loaded before is still there.',
+  busy: (seconds: number) => `The service is busy; trying again in ${seconds} s.`,
   synthetic: 'Demonstration data, made by a formula. Not advice.',
   loading: 'Loading …',
   failed: (why: string) => `This could not be loaded: ${why}`,

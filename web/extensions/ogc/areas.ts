@@ -1,6 +1,6 @@
 import type { Area } from '../../api-types.ts'
 import type { AreaFigures, AreaSource } from '../../geo/areas.ts'
-import { ApiFailure, addressOf, ask, get, withRetries } from '../../shell/api.ts'
+import { ApiFailure, addressOf, ask, get } from '../../shell/api.ts'
 
 /** How far shapes may be from what they are: half a pixel of a map of a country. */
 const COARSE_DEGREES = 0.008
@@ -36,9 +36,7 @@ export const source: AreaSource = {
     try {
       let address = addressOf(path, { limit: PAGE, 'max-allowable-offset': COARSE_DEGREES })
       for (;;) {
-        const asked = address
-        // Tiles of a service that is busy are asked for again; borders are to come with them.
-        const page = await withRetries(() => ask<AreaPage>(asked))
+        const page: AreaPage = await ask(address)
         areas.push(...page.features.map(areaOf))
         const next = page.links?.find(({ rel }) => rel === 'next')
         if (!next) return areas
