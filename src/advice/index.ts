@@ -38,12 +38,14 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Sends points to this process before its first request. A failure only makes the first answers slower. */
+    /** Asks this process for pages and points before its first request. A failure only makes the first answers slower. */
     warmUp(): Promise<void>
   }
 }
 
-const WARM_UP_MS = 1500
+/** Bounds for a busy machine. */
+const PAGES_MS = 10_000
+const POINTS_MS = 5000
 
 /** Enough points for V8 to compile the code, and few enough places that their tiles are in memory. */
 const MOST_POINTS = 3000
@@ -52,15 +54,24 @@ const MOST_PLACES = 100
 /** Parts of the width and height of a grid: some place of a country with a ragged border has values. */
 const PARTS = [0.3, 0.5, 0.7]
 
-/** Sends points of the published releases to this process, so that V8 compiles the code of frequent requests. */
+/** Has this process compile the code of frequent requests, and plan their statements. */
 export async function warmUp(app: App, lookup: Lookup): Promise<void> {
   try {
     const { published } = await lookup.current()
+    const [example] = published.flatMap(chooseExample)
+    if (!example) return
+    await app.warmUpPages(example, PAGES_MS)
     const requests = published.flatMap((release) => requestsFor(release, app.config.BASE_PATH))
-    if (requests.length > 0) await app.sendWarmUp(repeat(requests.slice(0, MOST_PLACES)), WARM_UP_MS)
+    await app.sendWarmUp(repeat(requests.slice(0, MOST_PLACES)), POINTS_MS)
   } catch (error) {
     app.logFailure(error, 'no points could be asked for before the first request')
   }
+}
+
+function chooseExample({ code, countryCode, coverages }: PublishedRelease) {
+  return coverages.slice(0, 1).map(({ extent: [west, south, east, north] }) => {
+    return { release: code, countryCode, lat: (south + north) / 2, lng: (west + east) / 2 }
+  })
 }
 
 function* repeat(requests: string[]): Generator<string> {

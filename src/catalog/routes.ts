@@ -131,6 +131,7 @@ function seesUnpublished(request: FastifyRequest): boolean {
 function catalogRoutes(app: App, catalog: TSchema, extensions: string[]): void {
   const db = app.database.reader
 
+  app.askedByPages(() => '/catalog')
   app.get(
     '/catalog',
     {

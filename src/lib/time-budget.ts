@@ -12,7 +12,7 @@ export class TimeBudget {
   /** Deadline of the outermost wait. */
   #until: number | undefined
 
-  /** @param isHopeless whether what is waited for is away: whoever has waited a while then waits no longer */
+  /** @param isHopeless whether the database is away: who has waited a while then waits no longer */
   constructor(milliseconds: number, isHopeless: () => boolean = () => false) {
     this.#milliseconds = milliseconds
     this.#isHopeless = isHopeless

@@ -36,6 +36,7 @@ const TILE = `
 A tile of 256 x 256 pixels in Web Mercator, counted from the north-west (XYZ). A pixel has the colour of the value at its centre. From four pixels of the raster in one of the map, it has the colour of their mean. Pixels without a value are transparent. Tiles never change.`
 
 function tileRoute(app: App, maps: Maps): void {
+  app.askedByPages(({ release, ...place }) => `/releases/${release}/layers/1/tiles/${tileAt(place)}`)
   app.get(
     '/releases/:release/layers/:layer/tiles/:z/:x/:y',
     {
@@ -70,6 +71,13 @@ function tileRoute(app: App, maps: Maps): void {
   )
 }
 
+/** The path of the tile of a place, at a zoom that shows a country. */
+function tileAt({ lat, lng }: { lat: number; lng: number }): string {
+  const zoom = 5
+  const south = 0.5 - Math.atanh(Math.sin((lat * Math.PI) / 180)) / (2 * Math.PI)
+  return [zoom, ...[(lng + 180) / 360, south].map((part) => Math.floor(part * 2 ** zoom))].join('/')
+}
+
 /** @throws {ApiError} INVALID_PARAMETERS where a zoom has no such column or row */
 function refuseBeyond(field: 'x' | 'y', number: number, zoom: number): void {
   const last = 2 ** zoom - 1
@@ -80,6 +88,7 @@ const LAYERS = `
 Each layer of a published release as a map: the address of its tiles, their extent, the unit and the legend. Quantiles are those of the means of blocks of pixels, weighted by area. Layers of one input and condition share a legend, so that their scenarios compare. Bands about layers follow them: odds with fixed classes, ends and spreads of ranges, and codes of conditions. Where the odds of the three seasons are rasters of one grid, \`most-likely\` names a map of the likeliest.`
 
 function layerListRoute(app: App, maps: Maps): void {
+  app.askedByPages(({ release }) => `/releases/${release}/layers?cut=quantiles`)
   app.get(
     '/releases/:release/layers',
     {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -22,6 +23,26 @@ describe('a process that starts', () => {
       expect((await askFertilizer(app, PLACE)).status).toBe(200)
       expect(metricOf(app, 'http_request_duration_seconds')).toBeGreaterThan(0)
     })
+  })
+
+  test('has asked itself for what pages ask for', async () => {
+    const app = await buildApp(service.app.config, service.database)
+    onTestFinished(() => app.close())
+    const answers = new Map<string | undefined, number>()
+    app.addHook('onResponse', async ({ routeOptions: { url } }, { statusCode }) => {
+      answers.set(url, statusCode)
+    })
+    await warmUp(app)
+    const pages = [
+      '/catalog',
+      '/releases/:release/layers',
+      '/releases/:release/layers/:layer/tiles/:z/:x/:y',
+      '/advisory/point',
+      '/places',
+      '/ogc/collections/:collection/items',
+      '/web/:version/*',
+    ]
+    expect(pages.map((url) => [url, answers.get(url)])).toEqual(pages.map((url) => [url, 200]))
   })
 
   test('starts as ever without a release, and where releases cannot be read', async () => {

@@ -48,6 +48,9 @@ export function pointRoutes(
     ...schemas.map((one) => productEndpoint(one, additions, readRules)),
     allProductsEndpoint(products, additions, allProductsResponse, readRules),
   ]
+  app.askedByPages(
+    ({ countryCode, lat, lng }) => `/advisory/point?country_code=${countryCode}&lat=${lat}&lng=${lng}`,
+  )
   for (const endpoint of endpoints) {
     app.route({ ...postRoute(endpoint, additions), handler: handlers.post(endpoint) })
     app.route({ ...getRoute(endpoint, additions), handler: handlers.get(endpoint) })

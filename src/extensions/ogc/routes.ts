@@ -22,6 +22,8 @@ export async function ogc(app: App, { lookup, figures }: OgcOptions): Promise<vo
 async function standard(app: App, { lookup, figures, areas }: OgcOptions & { areas: Areas }): Promise<void> {
   const api = createApi(app, lookup)
   const collections = createFeatureCollections(api, areas)
+  const ofMap = '-0/items?limit=1000&max-allowable-offset=0.008'
+  app.askedByPages(({ countryCode }) => `/ogc/collections/areas-${countryCode}${ofMap}`)
   const features = declareFeatures(collections)
   addLanding(api, features)
   addDocument(api, features.name)

@@ -19,6 +19,7 @@ export function searchRoute(app: App, lookup: Lookup): void {
   for (const schema of searchSchemas) app.addSchema(schema)
   const { searchAreas } = createPlaces(app, lookup)
 
+  app.askedByPages(({ countryCode }) => `/places?name=${countryCode}`)
   app.get(
     '/places',
     {

@@ -9,9 +9,21 @@ declare module 'fastify' {
     warmingUp: boolean
     /** Whether a connection is one of the warm-up, whose requests may fail after its end. */
     isOfWarmUp(socket: Socket): boolean
+    /** Adds what a page asks for: the path below BASE_PATH, for a release. It is asked once before the service is ready. */
+    askedByPages(pathOf: (example: Example) => string): void
+    /** Asks for what pages ask for: the first statement of each kind takes up to 50 times as long as later ones. */
+    warmUpPages(example: Example, withinMs: number): Promise<void>
     /** Sends requests to the service itself before it listens: V8 compiles the code of frequent ones. */
     sendWarmUp(requests: Iterable<string>, withinMs: number): Promise<void>
   }
+}
+
+/** A release, and the middle of its first grid. */
+interface Example {
+  release: string
+  countryCode: string
+  lat: number
+  lng: number
 }
 
 /** As of a busy service, whose requests of one round of the event loop are answered together. */
@@ -22,9 +34,13 @@ const LOOPBACK = '127.0.0.1'
 export const warmUpRequests = fp(
   async (app: App) => {
     const own = new WeakSet<Socket>()
-    app.decorate('warmingUp', false)
-    app.decorate('isOfWarmUp', (socket) => own.has(socket))
-    app.decorate('sendWarmUp', async (requests, withinMs) => {
+    const paths: ((example: Example) => string)[] = []
+
+    /** Works with connections to the service until a deadline, which is no error. */
+    async function withClients(
+      withinMs: number,
+      work: (clients: Socket[]) => Promise<unknown>,
+    ): Promise<void> {
       // A debug log should have requests of clients alone.
       if (logsRequests(app.config)) return
       await app.ready()
@@ -35,8 +51,7 @@ export const warmUpRequests = fp(
       try {
         const clients = await connectTo(app, served, late)
         for (const socket of served) own.add(socket)
-        const rest = requests[Symbol.iterator]()
-        await Promise.all(clients.map((client) => askAll(client, rest)))
+        await work(clients)
       } catch (error) {
         if (!late.aborted) throw error
       } finally {
@@ -44,11 +59,27 @@ export const warmUpRequests = fp(
         await Promise.all(served.map(closed))
         app.warmingUp = false
       }
+    }
+
+    app.decorate('warmingUp', false)
+    app.decorate('isOfWarmUp', (socket) => own.has(socket))
+    app.decorate('askedByPages', (pathOf) => void paths.push(pathOf))
+    app.decorate('warmUpPages', (example, withinMs) => {
+      const all = paths.map((pathOf) => app.config.BASE_PATH + pathOf(example))
+      const askShare = (client: Socket, first: number, { length }: Socket[]) =>
+        askEach(
+          client,
+          all.filter((_, index) => index % length === first),
+        )
+      return withClients(withinMs, (clients) => Promise.all(clients.map(askShare)))
+    })
+    app.decorate('sendWarmUp', (requests, withinMs) => {
+      const rest = requests[Symbol.iterator]()
+      return withClients(withinMs, (clients) => Promise.all(clients.map((client) => askAll(client, rest))))
     })
   },
   { name: 'warm-up-requests' },
 )
-
 /** Connects clients to a service that does not listen yet; `served` receives the other ends. */
 async function connectTo({ server, config }: App, served: Socket[], late: AbortSignal): Promise<Socket[]> {
   const clients: Socket[] = []
@@ -99,6 +130,18 @@ function askAll(client: Socket, requests: Iterator<string>): Promise<void> {
     if (client.closed) resolve()
     else ask()
   })
+}
+
+/** Asks for paths one after the other, and waits for all of their answers. */
+async function askEach(client: Socket, paths: string[]): Promise<void> {
+  if (client.closed) return
+  const over = once(client, 'close')
+  client.resume()
+  const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n`)
+  if (requests.length === 0) client.end()
+  // The service ends the connection behind the last answer.
+  else client.write(`${requests.join('\r\n')}connection: close\r\n\r\n`)
+  await over
 }
 
 async function closed(socket: Socket): Promise<void> {

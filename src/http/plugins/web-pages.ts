@@ -235,6 +235,7 @@ export const webPages = fp(
           return revalidated(request.exchange, SCRIPT, `const SHELL = ${JSON.stringify(shell)}\n${worker}`)
         })
 
+        app.askedByPages(() => `/web/${version}/${WEB_PAGES[0].script}`)
         open.get<{ Params: { version: string; '*': string } }>(
           '/web/:version/*',
           { config: { caching: 'asset' } },
@@ -255,5 +256,5 @@ export const webPages = fp(
       { prefix: app.config.BASE_PATH },
     )
   },
-  { name: 'web-pages', dependencies: ['base-path', 'caching', 'security-headers'] },
+  { name: 'web-pages', dependencies: ['base-path', 'caching', 'security-headers', 'warm-up-requests'] },
 )
