@@ -64,7 +64,7 @@ export function readOptions(parameters: string[]): Options {
   return { rows: given.quick ? QUICK_ROWS : ROWS, only: usual, ...given }
 }
 
-function positiveInteger(text: string): number {
+export function positiveInteger(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a positive integer.')
   return Number(text)
 }

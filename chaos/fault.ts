@@ -87,6 +87,8 @@ export interface Fault<Where = Stage> {
   endsProcess?: boolean
   /** How long after its end the last request may fail that is sent. */
   recoveryMs: number
+  /** How long any answer may take, where that is another time than usual. */
+  longestMs?: number
   /** Whether it takes a file system of its own. */
   needsRoot?: boolean
 }

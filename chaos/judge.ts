@@ -24,7 +24,10 @@ function longestStopOf(asked: Asked[]): number {
 
 /** What a fault came to. */
 export interface Outcome {
-  fault: Pick<Fault, 'name' | 'on' | 'happens' | 'unnoticed' | 'stops' | 'endsProcess' | 'recoveryMs'>
+  fault: Pick<
+    Fault,
+    'name' | 'on' | 'happens' | 'unnoticed' | 'stops' | 'endsProcess' | 'recoveryMs' | 'longestMs'
+  >
   /** Milliseconds since 1970: when it began and was over. */
   from: number
   to: number
@@ -71,7 +74,7 @@ export function judge(outcome: Outcome): Verdict {
   const maxAgeMs = RELEASE_MAX_AGE_MS + (hasReplica ? REPLICA_MAX_LAG_MS : 0)
   const stale = asked.filter((one) => !isCurrent(one, publications, maxAgeMs))
   const unanswered = failed.filter(({ status }) => status === 0)
-  const late = asked.filter(({ what, ms }) => ms > (LONGEST_MS[what] ?? OTHERS_LONGEST_MS))
+  const late = asked.filter(({ what, ms }) => ms > (fault.longestMs ?? LONGEST_MS[what] ?? OTHERS_LONGEST_MS))
   const unexpected = failed.filter((one) => !isExpected(one, outcome))
   const noticed = failed.filter(({ what, at }) => fault.unnoticed.includes(what) && at <= to)
   // That the first of two is still worked on is no failure.

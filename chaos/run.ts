@@ -2,7 +2,8 @@
 import { Command } from 'commander'
 import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
 import { isBusy, loadBefore } from '#bench/machine.ts'
-import { someOf } from '#bench/options.ts'
+import { positiveInteger, someOf } from '#bench/options.ts'
+import { BUSY_MACHINE, tryBusyMachine } from './busy.ts'
 import type { Kind } from './fault.ts'
 import { FAULTS } from './faults/index.ts'
 import { judge, type Outcome } from './judge.ts'
@@ -14,6 +15,7 @@ import { ready, say, tryOne } from './trial.ts'
 interface Options {
   only: string[]
   on: Kind[]
+  minutes: number
 }
 
 async function run(cleanup: Cleanup, options: Options): Promise<void> {
@@ -30,7 +32,17 @@ async function run(cleanup: Cleanup, options: Options): Promise<void> {
 }
 
 /** Tries the faults on a kind of database, and adds what came of them. */
-async function tryAll(cleanup: Cleanup, kind: Kind, { only }: Options, outcomes: Outcome[]): Promise<void> {
+async function tryAll(
+  cleanup: Cleanup,
+  kind: Kind,
+  { only, minutes }: Options,
+  outcomes: Outcome[],
+): Promise<void> {
+  if (kind === BUSY_MACHINE.on && only.includes(BUSY_MACHINE.name)) {
+    const outcome = await tryBusyMachine(cleanup, minutes)
+    for (const mistake of judge(outcome).mistakes) say(`  ${mistake}`)
+    outcomes.push(outcome)
+  }
   const faults = FAULTS.filter(({ name, on }) => on === kind && only.includes(name))
   if (faults.length === 0) return
   const rig = await setUp(cleanup, kind)
@@ -48,11 +60,12 @@ async function tryAll(cleanup: Cleanup, kind: Kind, { only }: Options, outcomes:
 }
 
 const KINDS: Kind[] = ['server', 'replica', 'embedded']
-const names = [...new Set(FAULTS.map(({ name }) => name))]
+const names = [...new Set([...FAULTS, BUSY_MACHINE].map(({ name }) => name))]
 const options = new Command('npm run chaos --')
   .description('Let faults happen to a service under load, and see what fails, is wrong or is lost.')
   .option('--only <faults>', `some of: ${names.join(', ')}`, someOf(names), names)
   .option('--on <databases>', `some of: ${KINDS.join(', ')}`, someOf(KINDS), KINDS)
+  .option('--minutes <number>', `how long ${BUSY_MACHINE.name} is watched`, positiveInteger, 5)
   .parse()
   .opts<Options>()
 await withCleanup((cleanup) => run(cleanup, options))

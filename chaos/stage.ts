@@ -98,7 +98,7 @@ export async function setUpOn(
   return { service, complaints, publications, database, releases }
 }
 
-async function setUpEmbedded(cleanup: Cleanup, settings: Record<string, string>): Promise<Rig> {
+export async function setUpEmbedded(cleanup: Cleanup, settings: Record<string, string>): Promise<Rig> {
   const parent = temporaryFolder(cleanup, 'chaos')
   const folder = join(parent, 'disk')
   mkdirSync(folder)

@@ -52,6 +52,18 @@ test('what is right, or refused until the database is back, is no mistake', () =
 
 test.each<[string, Parameters<typeof outcome>, string[]]>([
   [
+    'the time of a fault that has its own',
+    [
+      [
+        { ...POINT, ms: 4900 },
+        { ...POINT, ms: 5100 },
+      ],
+      {},
+      { longestMs: 5000 },
+    ],
+    ['late, up to 5100 ms: 1 point 200'],
+  ],
+  [
     'an expected status',
     [
       [
