@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
-import { listExportsOnce, postgisWithRaster } from './postgis.ts'
+import { copyWrittenMemory, freeArchive, listExportsOnce, postgisWithRaster } from './postgis.ts'
 import {
   awaitOutcome,
   describeFileError,
@@ -30,8 +30,12 @@ end $$`)
  * the reason.
  */
 
-/** For one session, whose pages the operating system caches too: by default, PostgreSQL takes 150 MB more. */
+/**
+ * For one session, whose pages the operating system caches too: by default, PostgreSQL takes 150 MB more, also while `initdb`
+ * makes the files.
+ */
 const MEMORY = ['shared_buffers=16MB', 'wal_buffers=1MB', 'maintenance_work_mem=16MB', 'max_connections=5']
+const OPTIONS = MEMORY.flatMap((setting) => ['-c', setting])
 
 const port = parentPort
 if (!port) throw new Error('This module runs in a worker thread.')
@@ -43,15 +47,19 @@ if (!isNew && !existsSync(join(folder, 'PG_VERSION'))) {
 }
 
 listExportsOnce()
+const endCopies = isNew ? copyWrittenMemory() : () => {}
 const lastWords = listenForLastWords()
 const server = await PGlite.create(folder, {
   extensions: { postgis: postgisWithRaster(lastWords.hear) },
-  startParams: [...PGlite.defaultStartParams, ...MEMORY.flatMap((setting) => ['-c', setting])],
+  startParams: [...PGlite.defaultStartParams, ...OPTIONS],
+  initDbStartParams: OPTIONS,
 }).catch((error) => {
   throw new Error(lastWords.spoken() ?? describeFileError(error))
 })
+endCopies()
 // postgis_raster's module cannot be linked before postgis's: it calls helpers that came with that one.
-await server.exec("load '$libdir/postgis-3'")
+await server.exec("load '$libdir/postgis-3'; load '$libdir/postgis_raster-3'")
+freeArchive(server.Module.FS)
 
 // A failed statement leaves its frames on the server's stack, which would be full after 1,700. Between messages it is
 // unused.
