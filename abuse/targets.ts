@@ -9,7 +9,7 @@ import { askHeld, HELD_MEMORY } from '#bench/held-memory.ts'
 import { join as joinService, type Member } from '#bench/load/client.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import { freePort, type Server } from '#bench/processes.ts'
-import { startService, untilReady, type Where } from '#bench/service.ts'
+import { startService, type Where } from '#bench/service.ts'
 import type { Memory, Target } from './scenario.ts'
 
 /** Which databases the service is attacked on. */
@@ -70,7 +70,6 @@ export async function startTarget(cleanup: Cleanup, kind: Kind): Promise<Target 
       // A start with the demo data would load the withdrawn release again, and nothing would have changed.
       if (kind === 'embedded')
         service = await startService(cleanup, where, { ...settings, DEMO_DATA: 'false' })
-      await untilReady(service)
     },
     newcomer: () => newcomerAt(port),
   }

@@ -23,7 +23,7 @@ export type Where = { DATABASE_URL: string } | { DATA_DIR: string }
 
 const THIS_VERSION = fileURLToPath(new URL('..', import.meta.url))
 
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 120_000
 const READY_INTERVAL_MS = 10
 
 const JWT_SECRET = randomBytes(32).toString('hex')
@@ -33,19 +33,24 @@ const JWT_SECRET = randomBytes(32).toString('hex')
  *
  * @param folder has the version that is started, where it is not this one
  */
-export function startService(
+export async function startService(
   cleanup: Cleanup,
   where: Where,
   settings: Record<string, string> = {},
   folder = THIS_VERSION,
 ): Promise<Server> {
   const all = { PORT: '0', JWT_SECRET, ...where, ...settings }
-  return startServer(cleanup, startArgumentsIn(folder), all, folder)
+  const server = await startServer(cleanup, startArgumentsIn(folder), all, folder)
+  await untilReady(server)
+  return server
 }
 
-/** Waits until a service says that it is ready, which may be after it listens. */
-export async function untilReady({ port }: Server): Promise<void> {
-  const isReady = async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 200
+/** Waits until a service says that it is ready and has its whole demo, which may be after it listens. */
+async function untilReady({ port }: Server): Promise<void> {
+  const isReady = async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/health/ready`)
+    return answer.ok && !('demo' in ((await answer.json()) as object))
+  }
   if (await until(isReady, READY_TIMEOUT_MS, READY_INTERVAL_MS)) return
   throw new Error('the service did not become ready in time')
 }

@@ -51,6 +51,19 @@ export const defineReadiness = (members: Record<string, TSchema>) =>
     ...members,
   })
 
+/** Members of readiness about synthetic data. */
+export const DemoMembers = {
+  demo: Type.Optional(
+    t.object(
+      'How far the demo is, while synthetic data are still being loaded. Requests are answered meanwhile.',
+      {
+        loaded: t.integer('Releases that are published.', 3),
+        of: t.integer('Releases that the demo has.', 10),
+      },
+    ),
+  ),
+}
+
 export function mapLinks<Value>(
   links: Record<string, ServiceLink>,
   make: (link: ServiceLink) => Value,

@@ -39,7 +39,7 @@ const PORT = 43_117
 const config = loadConfig({ PORT: String(PORT), DATA_DIR: folder })
 const cluster = await openCluster(config, () => undefined)
 const quiet = { ...announcerFor('text'), say: () => undefined, show: () => undefined }
-const service = await run(config, cluster, { announcer: quiet, seconds: () => 0 })
+const service = await run(config, cluster, { announcer: quiet, seconds: () => 0, opened: Promise.resolve() })
 const session = new Session()
 session.connect()
 await session.post('Profiler.enable')

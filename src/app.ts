@@ -52,6 +52,7 @@ import { robots, trailingSlashes, unknownPaths } from './http/plugins/unknown-pa
 import { warmUpRequests } from './http/plugins/warm-up-requests.ts'
 import { webPages } from './http/plugins/web-pages.ts'
 import { createServer } from './http/server.ts'
+import { createDemoReadiness } from './ingest/demo/seed.ts'
 import { publishOnSchedule } from './ingest/publish.ts'
 import { cacheLastValue } from './lib/cache.ts'
 import { createEventLoopQueue } from './lib/limiter.ts'
@@ -146,7 +147,7 @@ export async function buildApp(
     { prefix: config.BASE_PATH },
   )
   const links = Object.assign({}, ...extensions.map((one) => one.links))
-  const readiness = extensions.flatMap((one) => one.readiness ?? [])
+  const readiness = [createDemoReadiness(config), ...extensions.flatMap((one) => one.readiness ?? [])]
   await app.register(service, { prefix: config.BASE_PATH, links, extensions: on, readiness })
   publishOnSchedule(app)
   addDeletions(app, EXTENSIONS)

@@ -8,7 +8,8 @@ import { serveScrapes } from './http/metrics/listener.ts'
 import { createMetrics, type Metrics } from './http/metrics/metrics.ts'
 import { createRegistry } from './http/metrics/registry.ts'
 import { doublingPauses, formatError, type Pauses, pauseAfter } from './lib/promises.ts'
-import { CLOSE_TIMEOUT_MS, prepare, type Running, type Start, showBanner, tellScrapers } from './start.ts'
+import { prepare, seedRest } from './prepare.ts'
+import { CLOSE_TIMEOUT_MS, type Running, type Start, showBanner, tellScrapers } from './start.ts'
 
 /**
  * `drain`: readiness turns to 503, and answers end their connections. `end`: the worker listens no more, and ends.
@@ -279,11 +280,11 @@ function configOfWorker(config: Config): Config {
 export async function run(
   config: Config,
   database: Cluster,
-  { announcer, seconds }: Start,
+  { announcer, seconds, opened }: Start,
 ): Promise<Running> {
   const { say } = announcer
-  const synthetic = await prepare(config, database, say)
-  await database.close()
+  await opened
+  const { synthetic, isSeeding } = await prepare(config, database, say)
 
   cluster.setupPrimary({
     exec: fileURLToPath(new URL('../bin/run.mjs', import.meta.url)),
@@ -299,5 +300,11 @@ export async function run(
   )
   showBanner(announcer, config, { port, seconds: seconds(), synthetic })
   tellScrapers(announcer, config, scraped)
-  return { stop: async () => process.exit((await workers.stop(config.SHUTDOWN_DELAY_MS)) ? 0 : 1) }
+  const seeding = isSeeding ? seedRest(database, announcer) : undefined
+  return {
+    async stop() {
+      const [inOrder] = await Promise.all([workers.stop(config.SHUTDOWN_DELAY_MS), seeding?.stop()])
+      process.exit(inOrder ? 0 : 1)
+    },
+  }
 }

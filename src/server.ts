@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import { type Config, loadConfig, loadEnvironmentFile, mistypedSettings } from './config.ts'
-import { openCluster } from './data/client.ts'
+import { beginCluster, openCluster } from './data/client.ts'
 import { OperatorError } from './errors.ts'
 // Opens the lists of the core, before settings are read.
 import './extensions/index.ts'
@@ -53,8 +54,8 @@ if (process.env.npm_lifecycle_event === 'start') {
 const PREPARE = 'prepare'
 
 /**
- * Makes a new embedded database in a process of its own: 150 MB that the creation and the demo data allocate end with it.
- * This process ends where that one fails.
+ * Makes a new embedded database in a process of its own: what the creation takes of memory ends with it. This process ends
+ * where that one fails.
  */
 async function makeDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<void> {
   const isMade = existsSync(join(DATA_DIR, 'postgres')) && !existsSync(join(DATA_DIR, 'unfinished'))
@@ -70,7 +71,9 @@ async function makeDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<void> {
 async function prepareAndEnd(config: Config): Promise<never> {
   // A folder without its service would stay locked.
   process.once('disconnect', () => process.exit(1))
-  const { prepare } = await import('./start.ts')
+  // It ends before what it runs often would pay for being compiled well.
+  setFlagsFromString('--liftoff-only')
+  const { prepare } = await import('./prepare.ts')
   const cluster = await openCluster(config, announcer.say)
   await prepare(config, cluster, announcer.say)
   await cluster.close()
@@ -88,11 +91,11 @@ try {
   }
   // A service that cannot start for want of a secret should not have migrated the database.
   refuseMissingSecret(config)
-  // The embedded database opens in a thread: the rest loads meanwhile.
-  const opening = makeDatabase(config).then(() => openCluster(config, announcer.say))
-  const loading = config.WORKERS > 1 ? import('./primary.ts') : import('./start.ts')
-  const [cluster, { run }] = await Promise.all([opening, loading])
-  running = await run(config, cluster, { announcer, seconds: () => (Date.now() - started) / 1000 })
+  const { cluster, opened } = beginCluster(config, announcer.say, makeDatabase(config))
+  const start = { announcer, opened, seconds: () => (Date.now() - started) / 1000 }
+  // Other processes and threads open the database: the rest loads meanwhile.
+  const { run } = await (config.WORKERS > 1 ? import('./primary.ts') : import('./start.ts'))
+  running = await run(config, cluster, start)
 } catch (error) {
   failWith(error, announcer)
 }

@@ -1,19 +1,13 @@
 import type { Server } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { buildApp } from './app.ts'
-import { publishesSynthetic } from './catalog/release-queries.ts'
 import type { Config } from './config.ts'
 import type { Cluster, Database } from './data/database.ts'
-import { migrate } from './data/migrate.ts'
-import { refuseMissingRights } from './data/rights.ts'
-import { refuseOlderSchema } from './data/schema-state.ts'
 import { OperatorError } from './errors.ts'
-import { createMonthsAhead } from './history/queries.ts'
 import type { App } from './http/app.ts'
 import { listenForScrapes } from './http/metrics/listener.ts'
-import { seedDemo } from './ingest/demo/seed.ts'
-import { summariseCoverages } from './ingest/pixel-writing.ts'
 import type { Announcer } from './lib/announcer.ts'
+import { prepare, seedRest } from './prepare.ts'
 
 /** Of connections after SHUTDOWN_DELAY_MS. */
 const TIMEOUTS = { idleMs: 1000, busyMs: 5000 }
@@ -55,44 +49,12 @@ export function readPort(server: Server, { PORT }: Config): number {
   return typeof address === 'object' && address ? address.port : PORT
 }
 
-/**
- * Migrates or checks the schema, and seeds the demo.
- *
- * @returns whether synthetic values are published
- */
-export async function prepare(
-  config: Config,
-  cluster: Cluster,
-  say: (message: string) => void,
-): Promise<boolean> {
-  const database = cluster.connectForMaintenance()
-  try {
-    if (config.MIGRATE_ON_START) {
-      const applied = await migrate(database.writer, undefined, {
-        progress: say,
-        force: database.kind === 'embedded',
-      })
-      const { length: steps } = applied
-      if (steps > 0) say(`Database prepared (${steps} ${steps === 1 ? 'step' : 'steps'})`)
-    } else {
-      await refuseOlderSchema(database.writer)
-    }
-    await refuseMissingRights(database.writer)
-    await createMonthsAhead(database.writer)
-    await summariseCoverages(database, (done, of) => say(`summarising rasters: ${done} of ${of}`))
-    if (config.DEMO_DATA) {
-      await seedDemo(database, (done, of) => say(`seeding synthetic demo data: release ${done} of ${of}`))
-    }
-    return await publishesSynthetic(database.writer)
-  } finally {
-    await database.close()
-  }
-}
-
 export interface Start {
   announcer: Announcer
   /** Since the start. */
   seconds(): number
+  /** The database is being opened. */
+  opened: Promise<void>
 }
 
 export interface Running {
@@ -136,25 +98,45 @@ function originOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Runs the service in this process. */
-export async function run(config: Config, cluster: Cluster, { announcer, seconds }: Start): Promise<Running> {
+/** Runs the service in this process, which makes it while the database is opened and prepared. */
+export async function run(
+  config: Config,
+  cluster: Cluster,
+  { announcer, seconds, opened }: Start,
+): Promise<Running> {
   const { say } = announcer
-  const synthetic = await prepare(config, cluster, say)
   const database = cluster.connect()
-  const app = await buildApp(config, database)
-  const scraped = await listenForScrapes(app)
+  async function build() {
+    const app = await buildApp(config, database)
+    const scraped = await listenForScrapes(app)
+    await app.ready()
+    return { app, scraped }
+  }
+  const [{ app, scraped }, { synthetic, isSeeding }] = await Promise.all([
+    build(),
+    opened.then(() => prepare(config, cluster, say)),
+  ])
   await app.warmUp()
   await app.listen(readListenAddress(config)).catch(cannotListen)
   showBanner(announcer, config, { port: readPort(app.server, config), seconds: seconds(), synthetic })
   tellScrapers(announcer, config, scraped)
+  // The embedded database has one connection.
+  const seeding = isSeeding
+    ? seedRest(cluster, announcer, database.kind === 'embedded' ? database : undefined)
+    : undefined
   return {
     async stop() {
+      const seeded = seeding?.stop()
       // Without a delay, a client that is asked to leave would come back when no process listens.
       if (config.SHUTDOWN_DELAY_MS > 0) {
         app.startDraining()
         await setTimeout(config.SHUTDOWN_DELAY_MS)
       }
-      const close = () => database.close().then(cluster.close)
+      const close = async () => {
+        await seeded
+        await database.close()
+        await cluster.close()
+      }
       return endInOrder(app, { close }, say)
     },
   }

@@ -272,6 +272,7 @@ const ROOMS = [
   ['src/cli/'],
   ['src/extensions/'],
   ['src/app.ts'],
+  ['src/prepare.ts'],
   ['src/start.ts', 'src/primary.ts', 'src/worker.ts', 'src/process.ts'],
   ['src/cli/agro.ts', 'src/cli/program.ts', 'src/server.ts'],
 ]

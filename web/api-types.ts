@@ -11,6 +11,11 @@ export interface Catalog {
   boundaries: { country_code: string; level: number; areas: number; approximate: boolean }[]
 }
 
+/** Of the service; the demo is there while a part of it is missing. */
+export interface Readiness {
+  demo?: { loaded: number; of: number }
+}
+
 export interface CatalogProduct {
   product: string
   unit: string

@@ -3,7 +3,7 @@ import type { LoadResult } from '../load/generator.ts'
 import { type Server, startServer } from '../processes.ts'
 import type { Point } from '../rasters/raster.ts'
 import type { PointsResult, Spread, Target } from '../results.ts'
-import { startService, untilReady } from '../service.ts'
+import { startService } from '../service.ts'
 
 /** The targets, each a process of its own. */
 export type Targets = Record<Target, Server>
@@ -121,7 +121,6 @@ async function measureCold(bench: Bench, url: string): Promise<PointsResult['col
     const memory = await startService(cleanup, where)
     const noCache = await startService(cleanup, where, { TILE_CACHE_MB: '0' })
     const bare = await startBare(bench)
-    for (const service of [memory, noCache]) await untilReady(service)
     for (const [target, server] of Object.entries({ bare, memory, 'no-cache': noCache })) {
       const task = { list: 'uniform', order: 'uniform', connections: LIMITED, round } as const
       const cold = await load(bench, server.port, { ...task, seconds: COLD_SECONDS })

@@ -5,7 +5,7 @@
  */
 import { createInterface } from 'node:readline'
 import { temporaryFolder, withCleanup } from '#bench/cleanup.ts'
-import { startService, untilReady, type Where } from '#bench/service.ts'
+import { startService, type Where } from '#bench/service.ts'
 import { createSecrets, findMissing, startKannel } from './kannel.ts'
 
 /** Who writes a line that names no number. */
@@ -25,7 +25,6 @@ await withCleanup(async (cleanup) => {
   const settings = { ...secrets, ...(!DATABASE_URL && { DEMO_DATA: 'true' }), LOG_LEVEL: 'warn', PORT }
   console.log('Starting the service; the demo takes half a minute.')
   const service = await startService(cleanup, where, settings)
-  await untilReady(service)
   const url = `http://127.0.0.1:${service.port}`
   const kannel = await startKannel(
     cleanup,

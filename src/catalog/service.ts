@@ -19,7 +19,7 @@ interface ServiceOptions {
   links: Record<string, ServiceLink>
   /** The names of those that are on. */
   extensions: string[]
-  readiness: readonly { schema: Record<string, TSchema>; read(app: App): object }[]
+  readiness: readonly { schema: Record<string, TSchema>; read(app: App): object | Promise<object> }[]
 }
 
 function serviceRoutes(app: App, { links, extensions, readiness: members }: ServiceOptions): void {
@@ -75,8 +75,11 @@ function serviceRoutes(app: App, { links, extensions, readiness: members }: Serv
   const asked = { config: { public: true, caching: 'never', onlyReads: true } } as const
   const readiness = async (request: FastifyRequest) => {
     if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
-    await request.exchange.wait(() => ping(app.database.reader))
-    return Object.assign({ status: 'ok' }, replicaOf(app), ...members.map(({ read }) => read(app)))
+    const parts = await request.exchange.wait(async () => {
+      await ping(app.database.reader)
+      return Promise.all(members.map(({ read }) => read(app)))
+    })
+    return Object.assign({ status: 'ok' }, replicaOf(app), ...parts)
   }
   app.get(
     '/health/ready',
@@ -86,7 +89,7 @@ function serviceRoutes(app: App, { links, extensions, readiness: members }: Serv
         operationId: 'getReadiness',
         summary: 'Readiness for requests',
         description:
-          'For load balancers: 503 while the database does not answer or the process stops. `GET /health` answers the same.',
+          'For load balancers: 503 while the database does not answer or the process stops. `demo` says that some of the synthetic data are still missing. `GET /health` answers the same.',
         tags: ['service'],
         response: {
           200: { ...ref(Readiness), description: 'Requests can be answered.' },

@@ -54,7 +54,7 @@ export const demoCommand = command({
   examples: ['agro demo'],
   async change(database) {
     const progress = progressLine('seeding synthetic demo data')
-    const published = await seedDemo(database, (done, of) => progress(done / of))
+    const published = await seedDemo(database, ({ loaded, of }) => progress(loaded / of))
     const text = `Published ${published} synthetic releases. They are not advice.`
     return [{ published }, published === 0 ? 'Nothing to do.' : text]
   },

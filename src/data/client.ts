@@ -65,14 +65,46 @@ export async function openCluster(
   config: Config,
   progress: (message: string) => void = () => {},
 ): Promise<Cluster> {
-  if (config.DATABASE_URL === undefined) {
-    const { openEmbedded } = await import('./embedded/cluster.ts')
-    return embeddedCluster(await openEmbedded(config.DATA_DIR, progress), config)
-  }
+  const { cluster, opened } = beginCluster(config, progress)
+  await opened
+  return cluster
+}
 
-  await tryConnection('DATABASE_URL', config.DATABASE_URL)
-  if (config.DATABASE_DIRECT_URL) await tryConnection('DATABASE_DIRECT_URL', config.DATABASE_DIRECT_URL)
-  return serverCluster(config.DATABASE_URL, config)
+/**
+ * The same, for a caller that has other work meanwhile: it may connect, and ask nothing before the database is open.
+ *
+ * @param before what has to be done before it is opened
+ */
+export function beginCluster(
+  config: Config,
+  progress: (message: string) => void,
+  before: Promise<void> = Promise.resolve(),
+): { cluster: Cluster; opened: Promise<void> } {
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: direct } = config
+  if (url === undefined) {
+    const opening = before.then(async () => {
+      const { openEmbedded } = await import('./embedded/cluster.ts')
+      return openEmbedded(config.DATA_DIR, progress)
+    })
+    let embedded: EmbeddedCluster | undefined
+    const opened = opening.then((open) => {
+      embedded = open
+    })
+    // For a caller that has not looked yet.
+    opened.catch(() => {})
+    const ahead: EmbeddedCluster = {
+      connect: () => (embedded as EmbeddedCluster).connect(),
+      isAway: () => embedded?.isAway() ?? true,
+      close: async () => (await opening).close(),
+    }
+    return { cluster: embeddedCluster(ahead, config), opened }
+  }
+  const opened = before.then(async () => {
+    await tryConnection('DATABASE_URL', url)
+    if (direct) await tryConnection('DATABASE_DIRECT_URL', direct)
+  })
+  opened.catch(() => {})
+  return { cluster: serverCluster(url, config), opened }
 }
 
 /** Its close closes the embedded database. */

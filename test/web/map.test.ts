@@ -73,6 +73,16 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await close()
   })
 
+  test('says how much of the demo is there while others of its releases are being loaded', async () => {
+    const { page } = visit
+    const demo = { loaded: 3, of: 10 }
+    await page.route('**/health/ready', (route) => route.fulfill({ json: { status: 'ok', demo } }))
+    await page.reload()
+    await drawn(page)
+    await page.getByText('They are still being loaded: 3 of 10 releases are there.').waitFor()
+    await page.unroute('**/health/ready')
+  })
+
   test('has no place that was given up while it was asked for', async () => {
     const { page } = visit
     const calls = hold(page, '**/advisory/point?*')

@@ -1,4 +1,4 @@
-import type { Area, Catalog, FoundArea, FoundAreas, Place } from '../api-types.ts'
+import type { Area, Catalog, FoundArea, FoundAreas, Place, Readiness } from '../api-types.ts'
 import { type AreasOf, areaSource, boundsOf, createAreas, shortPlace } from '../geo/areas.ts'
 import {
   type Compared,
@@ -28,6 +28,14 @@ async function createMapPage(main: HTMLElement, catalog: Catalog) {
   // A map that moves may have written another hash since.
   addEventListener('hashchange', ({ newURL }) => page.change(readView(new URL(newURL).hash)))
   await page.update()
+  // It is a note: without it the page is whole.
+  if (catalog.releases.every(({ synthetic }) => synthetic)) noteDemo(parts.notice).catch(() => {})
+}
+
+/** Says how much of the demo is there: the page has what was there when it was loaded. */
+async function noteDemo(notice: HTMLElement) {
+  const { demo } = await get<Readiness>('health/ready')
+  if (demo) notice.append(` ${TEXTS.demoLoading(demo.loaded, demo.of)}`)
 }
 
 class MapPage {

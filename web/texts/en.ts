@@ -21,6 +21,8 @@ export const TEXTS = {
   offline: 'You are offline. What was loaded before is still there.',
   busy: (seconds: number) => `The service is busy; trying again in ${seconds} s.`,
   synthetic: 'Demonstration data, made by a formula. Not advice.',
+  demoLoading: (loaded: number, of: number) =>
+    `They are still being loaded: ${loaded} of ${of} releases are there. Load the page again for more.`,
   loading: 'Loading …',
   failed: (why: string) => `This could not be loaded: ${why}`,
   nothingPublished: 'Nothing is published yet.',

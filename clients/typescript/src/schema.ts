@@ -2976,6 +2976,13 @@ export interface components {
         /** @description How many milliseconds old at most what it answers is; null where it has no measure. */
         lag_ms: number | null;
       };
+      /** @description How far the demo is, while synthetic data are still being loaded. Requests are answered meanwhile. */
+      demo?: {
+        /** @description Releases that are published. */
+        loaded: number;
+        /** @description Releases that the demo has. */
+        of: number;
+      };
       /** @description The files that rasters are in, where they are not in the database. */
       files?: {
         /** @description `unavailable`: the store does not answer. Values in memory or in the disk cache are answered; all else is 503. */

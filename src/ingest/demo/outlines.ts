@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { MultiPolygon } from 'geojson'
 import { feature } from 'topojson-client'
@@ -11,14 +12,18 @@ export const OUTLINE_SOURCE = {
   licence: 'Public domain',
 }
 
+const outlines = new Map<string, MultiPolygon>()
+
 export function countryOutline(countryCode: string): MultiPolygon {
-  return readOutline(DEMO_COUNTRIES[countryCode]?.numericCode)
+  const outline = outlines.get(countryCode) ?? readOutline(DEMO_COUNTRIES[countryCode]?.numericCode)
+  outlines.set(countryCode, outline)
+  return outline
 }
 
+/** The world is read anew each time: as a module it would stay in memory. */
 export function readOutline(numericCode: string | undefined): MultiPolygon {
-  const world = createRequire(import.meta.url)('world-atlas/countries-10m.json') as Topology<{
-    countries: GeometryCollection
-  }>
+  const path = createRequire(import.meta.url).resolve('world-atlas/countries-10m.json')
+  const world = JSON.parse(readFileSync(path, 'utf8')) as Topology<{ countries: GeometryCollection }>
   const country = world.objects.countries.geometries.find(({ id }) => id === numericCode)
   if (country?.type === 'MultiPolygon') return feature(world, country).geometry
   if (country?.type === 'Polygon') {

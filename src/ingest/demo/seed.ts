@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
+import { DemoMembers } from '#schemas/service.ts'
 import { listCountryEntries, listCountryExtents } from '#src/catalog/reference-queries.ts'
 import { listReleases } from '#src/catalog/release-queries.ts'
+import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/database.ts'
+import type { Db } from '#src/data/tables.ts'
 import { lockWork } from '#src/data/work-lock.ts'
+import type { App } from '#src/http/app.ts'
 import { readShape, type Shape } from '../boundaries/feature.ts'
 import { type BoundarySet, findBoundarySets, type StagedArea } from '../boundaries/queries.ts'
 import { type CountryBounds, replaceBoundaries } from '../boundaries/replace.ts'
@@ -16,42 +20,87 @@ import { DEMO_RELEASES, demoSource } from './source.ts'
 /** Processes that seed share this arbitrary number. */
 const SEED_LOCK = 7_239_442
 
+/** Releases that are published, of those that the demo has in this database. */
+export interface DemoProgress {
+  loaded: number
+  of: number
+}
+
+/** What the demo lacks in a database with its countries and crops; nothing where something real is published. */
+async function findMissing(db: Db): Promise<{ missing: typeof DEMO_RELEASES; of: number }> {
+  const releases = await listReleases(db)
+  if (releases.some(({ publishedAt, synthetic }) => publishedAt && !synthetic)) return { missing: [], of: 0 }
+  const countries = await listCountryEntries(db)
+  const wanted = DEMO_RELEASES.filter((demo) =>
+    countries.some(
+      ({ code, crops }) =>
+        code === demo.countryCode && (demo.cropCode === null || crops.includes(demo.cropCode)),
+    ),
+  )
+  const missing = wanted.filter(
+    (demo) =>
+      !releases.some(
+        (release) =>
+          release.publishedAt &&
+          release.product === demo.product.code &&
+          release.countryCode === demo.countryCode,
+      ),
+  )
+  return { missing, of: wanted.length }
+}
+
+export async function readDemoProgress(db: Db): Promise<DemoProgress> {
+  const { missing, of } = await findMissing(db)
+  return { loaded: of - missing.length, of }
+}
+
 /**
- * Seeds only databases without real publications, with their countries and crops. Existing data stay, so the next call
- * completes an interrupted one.
+ * Publishes the next release that is missing, after the areas of its country; with the last one, the areas of all. Existing
+ * data stay, so the next call goes on where one was interrupted.
+ */
+export async function seedNext(
+  database: Database,
+  signal?: AbortSignal,
+): Promise<DemoProgress & { isNew: boolean }> {
+  const { unlock } = await lockWork(database, SEED_LOCK, signal && { signal })
+  try {
+    const { missing, of } = await findMissing(database.writer)
+    const [next, ...later] = missing
+    if (of > 0) await seedAreas(database, later.length > 0 ? next?.countryCode : undefined)
+    if (next) await loadRelease(database, demoSource(next), signal && { signal })
+    return { loaded: of - later.length, of, isNew: next !== undefined }
+  } finally {
+    unlock()
+  }
+}
+
+/**
+ * Seeds all of a database without real publications.
  *
  * @returns the number of published releases
  */
 export async function seedDemo(
   database: Database,
-  progress: (done: number, of: number) => void,
+  progress: (progress: DemoProgress) => void = () => {},
 ): Promise<number> {
-  const { unlock } = await lockWork(database, SEED_LOCK)
-  try {
-    const releases = await listReleases(database.writer)
-    if (releases.some(({ publishedAt, synthetic }) => publishedAt && !synthetic)) return 0
-    const countries = await listCountryEntries(database.writer)
-    const missing = DEMO_RELEASES.filter(
-      (demo) =>
-        countries.some(
-          ({ code, crops }) =>
-            code === demo.countryCode && (demo.cropCode === null || crops.includes(demo.cropCode)),
-        ) &&
-        !releases.some(
-          (release) =>
-            release.publishedAt &&
-            release.product === demo.product.code &&
-            release.countryCode === demo.countryCode,
-        ),
-    )
-    await seedAreas(database)
-    for (const [index, release] of missing.entries()) {
-      await loadRelease(database, demoSource(release))
-      progress(index + 1, missing.length)
-    }
-    return missing.length
-  } finally {
-    unlock()
+  for (let published = 0; ; published++) {
+    const { isNew, ...state } = await seedNext(database)
+    if (isNew) progress(state)
+    if (state.loaded === state.of) return published + Number(isNew)
+  }
+}
+
+/** What readiness says of the demo while a part of it is missing. */
+export function createDemoReadiness(config: Config) {
+  let isWhole = !config.DEMO_DATA
+  return {
+    schema: DemoMembers,
+    async read({ database }: App): Promise<{ demo?: DemoProgress }> {
+      if (isWhole) return {}
+      const demo = await readDemoProgress(database.reader)
+      isWhole = demo.loaded === demo.of
+      return isWhole ? {} : { demo }
+    },
   }
 }
 
@@ -66,10 +115,15 @@ const APPROXIMATE = {
 
 const LEVELS = [1, 2, 3]
 
-/** Boundaries of operators stay, without approximate areas beside them. */
-export async function seedAreas(database: Database): Promise<void> {
+/**
+ * Boundaries of operators stay, without approximate areas beside them.
+ *
+ * @param only the country, where it is not all
+ */
+export async function seedAreas(database: Database, only?: string): Promise<void> {
   const countries = await listCountryExtents(database.writer)
-  for (const { code, name, stated: bounds } of countries.filter((one) => one.code in DEMO_COUNTRIES)) {
+  const seeded = countries.filter(({ code }) => code in DEMO_COUNTRIES && (only ?? code) === code)
+  for (const { code, name, stated: bounds } of seeded) {
     const country = { code, name, bounds }
     const sets = await findBoundarySets(database.writer, country.code)
     if (!sets.has(0)) await seedOutline(database, country)

@@ -39,11 +39,16 @@ const DEMO_PLACES = [
   ...Object.keys(DEMO_COUNTRIES).map((countryCode) => ({ countryCode, cropCode: null })),
 ]
 
+/** A service that starts asks for it: it is there first. */
+const FIRST = 'fertilizer eth wheat'
+
 export const DEMO_RELEASES: DemoRelease[] = DEMO_PLACES.flatMap((place) =>
   PRODUCTS.list
     .filter(({ seasonal }) => seasonal === (place.cropCode !== null))
     .map((product) => ({ product, ...place })),
-).filter((release) => listQuantities(release).length > 0)
+)
+  .filter((release) => listQuantities(release).length > 0)
+  .sort((a, b) => Number(nameSeries(b) === FIRST) - Number(nameSeries(a) === FIRST))
 
 const DEMO_PERIOD = '2026-07-01'
 
