@@ -96,47 +96,6 @@ export function freeArchive(files: Files): void {
   for (const archive of unpacked.splice(0)) structuredClone(archive, { transfer: [archive] })
 }
 
-/** The memory of a server of PGlite when it begins; nearly all of it is untouched. */
-const LEAST_MEMORY_BYTES = 128 * 1024 * 1024
-
-/**
- * Lets a first start copy what a server has written of its memory, and not all of it. PGlite (0.5.8) copies the whole once,
- * and back before each of the five runs of a server by `initdb`: 200 MB that would be untouched. For the thread of the
- * database alone.
- *
- * @returns an end of it
- */
-export function copyWrittenMemory(): () => void {
-  const { slice, set } = Uint8Array.prototype
-  const copies = new WeakSet<object>()
-  Uint8Array.prototype.slice = function (...range) {
-    if (range.length > 0 || this.length < LEAST_MEMORY_BYTES) return slice.apply(this, range)
-    const copy = slice.call(this, 0, endOfWritten(this))
-    copies.add(copy)
-    return copy
-  }
-  Uint8Array.prototype.set = function (source, ...offset) {
-    if (copies.has(source)) this.fill(0, source.length, endOfWritten(this))
-    set.call(this, source, ...offset)
-  }
-  return () => {
-    // They are of what all typed arrays inherit from.
-    for (const name of ['slice', 'set']) Reflect.deleteProperty(Uint8Array.prototype, name)
-  }
-}
-
-/** The end of the last word that is not 0. */
-function endOfWritten(memory: Uint8Array): number {
-  const words = new BigUint64Array(
-    memory.buffer,
-    memory.byteOffset,
-    memory.length / BigUint64Array.BYTES_PER_ELEMENT,
-  )
-  let end = words.length
-  while (end > 0 && words[end - 1] === 0n) end--
-  return end * BigUint64Array.BYTES_PER_ELEMENT
-}
-
 /** A function of each module of PostgreSQL. */
 const MAGIC = 'Pg_magic_func'
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
-import { copyWrittenMemory, freeArchive, listExportsOnce, postgisWithRaster } from './postgis.ts'
+import { freeArchive, listExportsOnce, postgisWithRaster } from './postgis.ts'
 import {
   awaitOutcome,
   describeFileError,
@@ -47,7 +47,6 @@ if (!isNew && !existsSync(join(folder, 'PG_VERSION'))) {
 }
 
 listExportsOnce()
-const endCopies = isNew ? copyWrittenMemory() : () => {}
 const lastWords = listenForLastWords()
 const server = await PGlite.create(folder, {
   extensions: { postgis: postgisWithRaster(lastWords.hear) },
@@ -56,7 +55,6 @@ const server = await PGlite.create(folder, {
 }).catch((error) => {
   throw new Error(lastWords.spoken() ?? describeFileError(error))
 })
-endCopies()
 // postgis_raster's module cannot be linked before postgis's: it calls helpers that came with that one.
 await server.exec("load '$libdir/postgis-3'; load '$libdir/postgis_raster-3'")
 freeArchive(server.Module.FS)
