@@ -60,8 +60,8 @@ import { createLookup, type Lookup } from './lookup/lookup.ts'
 import { createMaps } from './maps/maps.ts'
 import { map } from './maps/routes.ts'
 
-/** About as long as a busy moment of points. */
-const SLICE_MS = 2
+/** About as long as a busy moment of points, which wait for one of them. */
+const SLICE_MS = 1
 
 /**
  * Makes the HTTP service on a database. It does not listen yet; closing it leaves the database open.

@@ -30,6 +30,7 @@ import {
   writeOneItem,
 } from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
+import { createPause } from '#src/http/plugins/time-budget.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import { createLimiter, EVERYBODY } from '#src/lib/limiter.ts'
 import { UUID_PATTERN } from '#src/lib/uuid.ts'
@@ -184,7 +185,8 @@ function listRoute({ database, products }: App, { query, list }: HistorySchemas)
       const sendPages = (pages: AsyncIterable<HistoryRow[]> | HistoryRow[][], next: string | null) => {
         const writer = format.write(createHistoryItems(products.list, filter.kind, next))
         const slices = listSlices(pages, format.hasShapes ? outlines : undefined)
-        return sendFile(reply, format, writeItems(writer, slices, { pieceLength: PIECE_LENGTH }))
+        const writing = { pause: createPause(exchange), pieceLength: PIECE_LENGTH }
+        return sendFile(reply, format, writeItems(writer, slices, writing))
       }
       if (all === 'true') {
         refuseExport(format, cursor)

@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 import type { Exchange } from '#src/http/exchange.ts'
 import { memberTexts } from '#src/lib/json.ts'
 import type { Pause } from '#src/lib/limiter.ts'
+import { numberText } from '#src/lib/round.ts'
 import { negotiate } from './request.ts'
 
 /** The items of an answer, in the shapes that formats are made of. */
@@ -48,9 +49,12 @@ interface WriteOptions {
 }
 
 /** Items between two pauses: what was passed to them may be long. */
-const WRITTEN_AT_ONCE = 50
+const WRITTEN_AT_ONCE = 10
 
-/** The bytes of an answer in pieces, at most one for each slice of its items. */
+/** Characters of a piece, which the last of its items may exceed: smaller ones cost a call of the kernel each. */
+const LONGEST_PIECE = 65_536
+
+/** The bytes of an answer in pieces: one for each slice of its items, or several for a long one. */
 export async function* writeItems<Item>(
   { opening, separator, write, closing }: Writer<Item>,
   slices: AsyncIterable<readonly Item[]>,
@@ -65,6 +69,9 @@ export async function* writeItems<Item>(
       text += between
       text += write(item)
       between = separator
+      if (text.length < Math.max(pieceLength, LONGEST_PIECE)) continue
+      yield Buffer.from(text)
+      text = ''
     }
     if (text.length < pieceLength) continue
     yield Buffer.from(text)
@@ -234,12 +241,27 @@ export type CsvValue = string | number | boolean | null
 
 /** RFC 4180, with the line end. A text that a spreadsheet could take for a formula gets an apostrophe. */
 export function csvRow(cells: readonly CsvValue[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`
+  return `${csvCells(cells)}\r\n`
 }
+
+/** A row, or a part of one, without the line end. */
+export function csvCells(cells: readonly CsvValue[]): string {
+  let text = ''
+  for (let at = 0; at < cells.length; at++) {
+    if (at > 0) text += ','
+    text += csvCell(cells[at] as CsvValue)
+  }
+  return text
+}
+
+/** Most texts: no sign in them means anything. */
+const PLAIN = /^[A-Za-z0-9][A-Za-z0-9 ._:/()-]*$/
 
 export function csvCell(value: CsvValue): string {
   if (value === null) return ''
+  if (typeof value === 'number') return numberText(value)
   if (typeof value !== 'string') return String(value)
+  if (PLAIN.test(value)) return value
   const behind = value.replace(FORMULA_BEHIND_SEPARATOR, "$&'")
   const text = FORMULA.test(value) ? `'${behind}` : behind
   return SPECIAL.test(text) ? `"${text.split('"').join('""')}"` : text

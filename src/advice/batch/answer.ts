@@ -194,8 +194,11 @@ function refuseUnknown(columns: string[] | undefined, names: readonly string[]):
   }
 }
 
-/** Points of a slice, which takes some milliseconds. Other requests go on between two slices. */
-export const SLICE = { plain: 500, withQuantities: 50 } as const
+/** Points of a slice, which takes a millisecond or two. Other requests go on between two slices. */
+export const SLICE = { plain: 250, withQuantities: 50 } as const
+
+/** Slices of an answer that is sent in one piece. */
+export const MOST_IN_ONE_PIECE = 2
 
 /** Points that are read between two pauses: their lines may be long, or no JSON. */
 const READ_AT_ONCE = 5

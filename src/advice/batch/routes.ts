@@ -46,6 +46,7 @@ import {
   createPassReader,
   createPointItems,
   listItems,
+  MOST_IN_ONE_PIECE,
   type ReadPoint,
   SLICE,
 } from './answer.ts'
@@ -290,7 +291,7 @@ async function sendPoints(
   const releases = listReleaseCodes(sources)
   reply.header('advisory-release', releases.join(', ')).type(format.contentType)
   attach(reply, format.mediaType, `${releases.length === 1 ? releases[0] : product.code}-points`)
-  const isShort = slices.length <= 1
+  const isShort = slices.length <= MOST_IN_ONE_PIECE
   // The slices have all that the answer still needs.
   Object.assign(request, { batch: null, body: undefined })
   const slicesOfItems = listItems(reasons, advice, (work) => exchange.wait(work))

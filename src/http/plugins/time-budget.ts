@@ -53,7 +53,9 @@ export function createClientSignal(reply: FastifyReply): AbortSignal {
 /** Makes the pause of long work: it lets other requests proceed, and ends with the client. */
 export function createPause(exchange: Exchange<unknown>): Pause {
   const gone = createClientSignal(exchange.reply)
-  return () => exchange.nextSlice(gone)
+  // Of an address it takes longer than most slices.
+  const { app, clientKey } = exchange
+  return () => app.slices.next(clientKey, gone)
 }
 
 /** One listener of each response and socket for all callbacks: Node warns of more than ten. */

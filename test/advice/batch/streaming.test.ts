@@ -82,19 +82,19 @@ test('what fails before anything is answered fails as a whole', async () => {
 })
 
 /** So many points are worked on at a time, to read them and to write their answers. */
-const SLICE = 500
+const SLICE = 250
 
 function askAbout(count: number, { headers }: Person) {
   const points = Array.from({ length: count }, () => ({ lat: 9, lng: 38.7 }))
   return service.post('/advisory/yield/points', { headers, payload: { points } })
 }
 
-test('a long call waits for its turn with each 5 points that it reads, each 50 that it writes, and its body', async () => {
+test('a long call waits for its turn with each 5 points that it reads, each 10 that it writes, and its body', async () => {
   const waits = vi.spyOn(service.app.slices, 'next')
   onTestFinished(() => waits.mockRestore())
   const slices = 20
   expect((await askAbout(slices * SLICE, service.person)).status).toBe(200)
-  expect(waits).toHaveBeenCalledTimes(1 + slices * (SLICE / 5 + SLICE / 50))
+  expect(waits).toHaveBeenCalledTimes(1 + slices * (SLICE / 5 + SLICE / 10))
 })
 
 test('a short call is answered before the long ones of another caller that came before it', async () => {
