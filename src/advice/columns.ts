@@ -15,9 +15,12 @@ export interface Columns<Found> {
 
 /** Columns of the same numbers beside each other. */
 export function sideBySide<Found>(...all: Columns<Found>[]): Columns<Found> {
+  const some = all.filter(({ names }) => names.length > 0)
+  const [only, ...others] = some
+  if (only && others.length === 0) return only
   return {
-    names: all.flatMap(({ names }) => names),
-    cellsOf: (found) => all.flatMap(({ cellsOf }) => cellsOf(found)),
+    names: some.flatMap(({ names }) => names),
+    cellsOf: (found) => some.flatMap(({ cellsOf }) => cellsOf(found)),
   }
 }
 
@@ -41,7 +44,9 @@ export function joinColumns<Found>(
   )
   /** In the order of the names. @param found null for no values */
   function listCells({ code = '' }: Partial<ReleaseLabels> = {}, found: Found | null): Cell[] {
-    const cells = found === null ? [] : (own.get(code)?.cellsOf(found) ?? [])
+    const columns = own.get(code)
+    const cells = found === null ? [] : (columns?.cellsOf(found) ?? [])
+    if (own.size === 1 && cells.length === names.length) return cells
     return (indexes.get(code) ?? names.map(() => -1)).map((index) => cells[index] ?? null)
   }
   const readCells = (release: ReleaseLabels | undefined, found: Found | null) =>

@@ -60,10 +60,12 @@ export function roundDegrees(degrees: number): number {
 
 /** Digits of a value that is too small for its decimals. */
 const FEWEST_DIGITS = 3
+const LEAST_WITH_DIGITS = 10 ** (FEWEST_DIGITS - 1)
 
 /** Rounds to decimals; small values have three digits, so that only 0 becomes 0. */
 export function roundVisibly(value: number, decimals: number): number {
-  const small = Math.abs(value) * (POWERS[decimals] as number) < 10 ** (FEWEST_DIGITS - 1)
+  if (value === 0) return 0
+  const small = Math.abs(value) * (POWERS[decimals] as number) < LEAST_WITH_DIGITS
   return small ? Number(value.toPrecision(FEWEST_DIGITS)) : round(value, decimals)
 }
 

@@ -22,10 +22,10 @@ export function scaleSummary(
   { weight, mean, squares, minimum, maximum }: Summary,
   { scale, offset }: Scaling,
 ) {
-  const ends = [minimum * scale + offset, maximum * scale + offset]
+  const [one, other] = [minimum * scale + offset, maximum * scale + offset]
   return {
-    minimum: Math.min(...ends),
-    maximum: Math.max(...ends),
+    minimum: Math.min(one, other),
+    maximum: Math.max(one, other),
     mean: mean * scale + offset,
     deviation: Math.sqrt(squares / weight) * Math.abs(scale),
     weight,

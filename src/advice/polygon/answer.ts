@@ -1,7 +1,7 @@
 import type { AdvisedArea } from '#schemas/areas.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
-import { roundAmount, roundDegrees } from '#src/lib/round.ts'
+import { numberText, roundAmount, roundDegrees } from '#src/lib/round.ts'
 import { prepareEntries, writeBehind, writeEntries } from '#src/lookup/answer-text.ts'
 import { describeEntry, readOutlook } from '#src/lookup/certainty.ts'
 import type { ConditionWish } from '#src/lookup/conditions.ts'
@@ -25,6 +25,18 @@ import {
   listStatisticKeys,
 } from './figures.ts'
 import type { LocatedStatistics } from './queries.ts'
+
+/** The JSON of {@link describeRegion}. */
+export function writeRegion(name: string | undefined, advice: Advice): string {
+  const { position, statistics, admin } = advice
+  if (admin) return JSON.stringify(describeRegion(name, advice))
+  const start = name === undefined ? UNNAMED : `{"name":${JSON.stringify(name)},"lat":`
+  const [lat, lng] = [numberText(position.latitude), numberText(position.longitude)]
+  const area = numberText(roundAmount(statistics.areaHa))
+  return `${start}${lat},"lng":${lng},"type":"polygon","area_ha":${area}}`
+}
+
+const UNNAMED = '{"name":"Polygon","lat":'
 
 /** The statistics of a release in a region, as its answer has them. */
 export interface Advice {
@@ -86,8 +98,13 @@ export function makeRegionEntries(
   })
 }
 
-/** The texts of a release's entries before their numbers: the same in all items. */
-const entryStarts = new WeakMap<ReleaseLabels, ReturnType<typeof prepareEntries>>()
+/** The texts of a release's entries around their numbers: the same in all items. */
+const entryTexts = new WeakMap<ReleaseLabels, ReturnType<typeof prepareTexts>>()
+
+function prepareTexts(product: ProductDefinition, release: ReleaseLabels) {
+  const keys = listStatisticKeys(product).map((key, at) => `${at > 0 ? ',' : ''}"${key}":`)
+  return { starts: prepareEntries(product, release.layers), keys }
+}
 
 /** The JSON of {@link makeRegionEntries}: objects took half of the time of many small fields. */
 export function writeRegionEntries(
@@ -96,16 +113,16 @@ export function writeRegionEntries(
   statistics: ChosenStatistics,
 ): string {
   const { areaHa, layers } = statistics
-  const keys = listStatisticKeys(product)
   const figures = release.certainty && figuresOfRegion(release, statistics)
-  const starts = entryStarts.get(release) ?? prepareEntries(product, release.layers)
-  entryStarts.set(release, starts)
+  const { starts, keys } = entryTexts.get(release) ?? prepareTexts(product, release)
+  if (!entryTexts.has(release)) entryTexts.set(release, { starts, keys })
   return writeEntries(starts, release, figures, (index) => {
     const found = layers[index]
     if (!found) return undefined
     const layer = release.layers[index] as LayerLabel
     const numbers = computeFigures(product, layer, found, areaHa)
-    const text = keys.map((key, at) => `"${key}":${numbers[at]}`).join()
+    let text = ''
+    for (let at = 0; at < keys.length; at++) text += (keys[at] as string) + numberText(numbers[at] as number)
     return found.distribution ? text + writeBehind(describeDistribution(layer, found.distribution)) : text
   })
 }

@@ -24,7 +24,7 @@ import {
   type WeighedRegion,
   weighMeasured,
 } from './weighing.ts'
-import { refuseMoved, zonalStatistics } from './zonal-statistics.ts'
+import { refuseMoved, statisticsOfEach, zonalStatistics } from './zonal-statistics.ts'
 
 /** Grids of releases in memory; each is a kilobyte or two. */
 const CACHED_RELEASES = 500
@@ -109,22 +109,30 @@ export class ReleaseStatistics {
   ): Promise<(LocatedStatistics | ApiError)[]> {
     const computation = { ...others, readTiles: sharingTiles(readTiles) }
     return this.#inCoverages(computation, releaseId, async (coverages) => {
-      const findOne = async (polygons: Polygons) => {
+      const found: (LocatedStatistics | ApiError)[] = new Array(all.length)
+      const regions: { index: number; key: string | undefined; region: WeighedRegion }[] = []
+      const prepare = async (polygons: Polygons, index: number) => {
         if (!Array.isArray(polygons)) {
-          return zonalStatistics(computation, coverages, weighMeasured(computation, polygons), distribution)
+          regions.push({ index, key: undefined, region: weighMeasured(computation, polygons) })
+          return
         }
         const regionKey = createRegionKey(polygons)
         const key = createKey(releaseId, regionKey, distribution)
         const cached = this.#results.get(key)
-        if (cached) return cached
-        const weighed = await this.#regionOf(computation, polygons, regionKey)
-        const computed = await zonalStatistics(computation, coverages, weighed, distribution)
-        this.#results.set(key, computed)
-        return computed
+        if (cached) found[index] = cached
+        else regions.push({ index, key, region: await this.#regionOf(computation, polygons, regionKey) })
       }
       // All end before the permit does.
-      const settled = await Promise.allSettled(all.map(findOne))
-      return settled.map((found) => (found.status === 'fulfilled' ? found.value : ownError(found.reason)))
+      for (const [index, outcome] of (await Promise.allSettled(all.map(prepare))).entries()) {
+        if (outcome.status === 'rejected') found[index] = ownError(outcome.reason)
+      }
+      const weighed = regions.map(({ region }) => region)
+      const computed = await statisticsOfEach(computation, coverages, weighed, distribution)
+      for (const [at, { index, key }] of regions.entries()) {
+        found[index] = computed[at] as LocatedStatistics
+        if (key !== undefined) this.#results.set(key, computed[at] as LocatedStatistics)
+      }
+      return found
     })
   }
 

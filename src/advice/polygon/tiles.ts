@@ -9,7 +9,7 @@ import { type DecodedTile, decodeTile, type Tile } from '#src/raster/tiles.ts'
 import type { PolygonWeights } from '#src/raster/weights.ts'
 import { readSummaries, type StoredSummary, type ZonalCoverage } from './queries.ts'
 
-type TileAddress = Pick<Tile, 'row' | 'column'>
+export type TileAddress = Pick<Tile, 'row' | 'column'>
 
 interface ReadTile extends TileAddress {
   decode: () => DecodedTile

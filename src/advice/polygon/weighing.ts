@@ -22,7 +22,10 @@ interface Measures extends Position {
 
 /** Polygons of a saved field, whose validity and location were checked before. Memory has no room for all of them. */
 export interface MeasuredPolygons extends Measures {
-  polygons: Rings[]
+  /** Read where they are needed: stored weights may do. */
+  polygons(): Promise<Rings[]>
+  /** Bytes of its stored weights; undefined where it is still to be weighed. */
+  storedBytes: number | undefined
   /** Gives stored weights on a grid, or weighs and stores them. */
   recall(coverage: ZonalCoverage, weigh: () => Promise<PolygonWeights>): Promise<PolygonWeights>
 }
@@ -82,11 +85,13 @@ export function weighPolygons(weighing: Weighing, polygons: Rings[]): WeighedReg
 /** Makes a region of a saved field. */
 export function weighMeasured(
   weighing: Weighing,
-  { polygons, recall, ...measures }: MeasuredPolygons,
+  { areaHa, longitude, latitude, polygons, recall }: MeasuredPolygons,
 ): WeighedRegion {
   return {
-    ...measures,
-    weightsOf: (coverage) => recall(coverage, () => weigh(weighing, coverage, polygons)),
+    areaHa,
+    longitude,
+    latitude,
+    weightsOf: (coverage) => recall(coverage, async () => weigh(weighing, coverage, await polygons())),
   }
 }
 

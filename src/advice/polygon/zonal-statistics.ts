@@ -20,9 +20,10 @@ import {
   type LayerStatistics,
   type LocatedStatistics,
   type StoredSummary,
+  type ZonalBand,
   type ZonalCoverage,
 } from './queries.ts'
-import { type Computation, readBlocks, readPolygonTiles, TileReader } from './tiles.ts'
+import { type Computation, readBlocks, readPolygonTiles, type TileAddress, TileReader } from './tiles.ts'
 import type { WeighedRegion } from './weighing.ts'
 
 /** Numbers of collected pixels of a polygon: 16 MB with four bytes a pixel. */
@@ -285,16 +286,132 @@ export async function zonalStatistics(
   for (const coverage of coverages) {
     const weights = await weightsOf(coverage)
     const { summaries, total, distributions } = await summarize(computation, coverage, weights, wanted)
-    coverage.bands.forEach((band, position) => {
-      const { weight, ...values } = scaleSummary(summaries[position] as Summary, band)
-      const distribution = distributions[position]
-      layers[band.index] =
-        weight === 0
-          ? null
-          : { ...values, covered: Math.min(1, weight / total), ...(distribution && { distribution }) }
+    fillLayers(layers, coverage, summaries, total)
+    coverage.bands.forEach(({ index }, position) => {
+      const [layer, distribution] = [layers[index], distributions[position]]
+      if (layer && distribution) layer.distribution = distribution
     })
   }
   return { areaHa, layers, longitude, latitude }
+}
+
+/** @param total the area of the region in the measure of the grid */
+function fillLayers(
+  layers: (LayerStatistics | null)[],
+  { bands }: ZonalCoverage,
+  summaries: readonly Summary[],
+  total: number,
+): void {
+  for (let position = 0; position < bands.length; position++) {
+    const band = bands[position] as ZonalBand
+    const { weight, mean, minimum, maximum, deviation } = scaleSummary(summaries[position] as Summary, band)
+    layers[band.index] =
+      weight === 0 ? null : { minimum, maximum, mean, deviation, covered: Math.min(1, weight / total) }
+  }
+}
+
+/** The pixels of a small region on a grid. */
+interface SmallRegion {
+  tiles: (CoveredPixels & TileAddress)[]
+  total: number
+}
+
+/** The tiles of a small region; undefined for a larger one, which has whole tiles inside. */
+async function listSmall({ rows }: PolygonWeights, pause: Pause): Promise<SmallRegion | undefined> {
+  const tiles: SmallRegion['tiles'] = []
+  const found = rows()
+  let step = found.next()
+  for (; !step.done; step = found.next()) {
+    if (!step.value) await pause()
+    else if (step.value.inside.length > 0) return undefined
+    else for (const tile of step.value.border) tiles.push({ row: step.value.row, ...tile })
+  }
+  return { tiles, total: step.value }
+}
+
+/** Decoded tiles of several regions: eight megabytes with eight Float32 bands. */
+const MOST_SHARED = 1024
+
+const addressOf = ({ row, column }: TileAddress) => row * 2 ** 26 + column
+
+/**
+ * The statistics of several regions. Small ones are computed together: their tiles are read at once and decoded once, and
+ * none of them waits. Others follow, each by itself.
+ *
+ * @throws as {@link zonalStatistics}
+ */
+export async function statisticsOfEach(
+  computation: Computation,
+  coverages: ZonalCoverage[],
+  regions: readonly WeighedRegion[],
+  wanted: DistributionOptions | null,
+): Promise<LocatedStatistics[]> {
+  const found = regions.map(({ areaHa, longitude, latitude }): LocatedStatistics | undefined =>
+    wanted ? undefined : { areaHa, layers: [], longitude, latitude },
+  )
+  for (const coverage of coverages) await addSmall(computation, coverage, regions, found)
+  return allOf(
+    regions.map((region, at) => found[at] ?? zonalStatistics(computation, coverages, region, wanted)),
+  )
+}
+
+/** Adds the layers of a coverage. @param found loses the regions that are not small */
+async function addSmall(
+  { readTiles, pause }: Computation,
+  coverage: ZonalCoverage,
+  regions: readonly WeighedRegion[],
+  found: (LocatedStatistics | undefined)[],
+): Promise<void> {
+  // Those that are not weighed yet may wait for the database.
+  const weights = await allOf(regions.map((one, at) => found[at] && one.weightsOf(coverage)))
+  const small: (SmallRegion | undefined)[] = []
+  const addresses = new Map<number, TileAddress>()
+  for (const [at, weighed] of weights.entries()) {
+    await pause()
+    const region = weighed && (await listSmall(weighed, pause))
+    const fits = region && addresses.size + region.tiles.length <= MOST_SHARED
+    small.push(fits ? region : undefined)
+    if (fits) for (const tile of region.tiles) addresses.set(addressOf(tile), tile)
+    else found[at] = undefined
+  }
+  if (addresses.size === 0 && found.every((one) => one === undefined)) return
+  const tiles = new Map<number, DecodedTile>()
+  for (const tile of await readTiles(coverage, [...addresses.values()])) {
+    tiles.set(addressOf(tile), tile.decode())
+    await pause()
+  }
+  for (const [at, region] of small.entries()) {
+    if (!region) continue
+    const summaries = summarizeSmall(coverage, region, tiles)
+    fillLayers((found[at] as LocatedStatistics).layers, coverage, summaries, region.total)
+    await pause()
+  }
+}
+
+function summarizeSmall(
+  { bands }: ZonalCoverage,
+  { tiles }: SmallRegion,
+  decoded: ReadonlyMap<number, DecodedTile>,
+): Summary[] {
+  const summaries = bands.map(emptySummary)
+  for (const covered of tiles) {
+    const tile = decoded.get(addressOf(covered))
+    if (!tile) continue
+    for (let index = 0; index < bands.length; index++) {
+      const { band } = bands[index] as ZonalBand
+      addSummary(summaries[index] as Summary, summarizePixels(tile.bands[band - 1] as TileBand, covered))
+    }
+  }
+  return summaries
+}
+
+/** All results. All end before one of them fails: the permit of the computation ends then. */
+async function allOf<Result>(all: (Result | Promise<Result>)[]): Promise<Result[]> {
+  const settled = await Promise.allSettled(all)
+  return settled.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason
+    return outcome.value
+  })
 }
 
 /** The summaries of a coverage's bands in a polygon, and the area of the polygon in the same measure. */

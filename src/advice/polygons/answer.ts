@@ -80,7 +80,12 @@ export async function answerMany(
   const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
     if (selection) await work.waitForPermit(() => refuseUnknownAreas(db, snapshot, selection))
     const all = createSources(product, question.asked, snapshot, published)
-    const reader = openNamed?.(exchange.app, lookup, { snapshot, sources: all, work })
+    const reader = openNamed?.(exchange.app, lookup, {
+      snapshot,
+      sources: all,
+      work,
+      hasShapes: ends.hasShapes,
+    })
     const { polygons, ...found } = await (reader
       ? reader.locate()
       : locatePolygons(lookup, snapshot, all, sent, work))

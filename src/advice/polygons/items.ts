@@ -1,9 +1,8 @@
 import type { ErrorBody } from '#schemas/common.ts'
 import type { Dhis2Mapping } from '#schemas/dhis2.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { type CsvValue, csvRow, type Items } from '#src/http/formats.ts'
-import { openText } from '#src/lib/json.ts'
-import { writeBehind } from '#src/lookup/answer-text.ts'
+import { type CsvValue, csvCell, csvCells, csvRow, type Items } from '#src/http/formats.ts'
+import { idMember, writeBehind } from '#src/lookup/answer-text.ts'
 import { makeOutlookMembers } from '#src/lookup/entries.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { PublishedRelease, ReleaseMembers } from '#src/lookup/releases.ts'
@@ -14,6 +13,7 @@ import {
   computeRegionQuantities,
   describeRegion,
   makeRegionData,
+  writeRegion,
   writeRegionEntries,
 } from '../polygon/answer.ts'
 import {
@@ -59,6 +59,16 @@ export interface PolygonItems extends Items<PolygonItem> {
   mapping: Dhis2Mapping | undefined
 }
 
+/** Remembers the texts of members, which all items of a source share. */
+function createMemory(write: (members: ReleaseMembers) => string) {
+  const texts = new WeakMap<ReleaseMembers, string>()
+  return (members: ReleaseMembers): string => {
+    const text = texts.get(members) ?? write(members)
+    texts.set(members, text)
+    return text
+  }
+}
+
 export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
   const { product, sources, release, mapping, rules } = answers
   const keys = listStatisticKeys(product, answers.distribution)
@@ -72,11 +82,22 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
     return sideBySide(columns, { names, cellsOf: cellsIn })
   })
   const labels = ['id', 'name', 'lat', 'lng', 'area_ha', ...memberNames]
+  const memberText = createMemory(writeBehind)
+  const noMembers = ','.repeat(memberNames.length)
+  const memberCells = createMemory((members: ReleaseMembers) => {
+    const cells = memberNames.map((name) => (members as Record<string, CsvValue | undefined>)[name] ?? null)
+    return cells.map((cell) => `,${csvCell(cell)}`).join('')
+  })
 
   /** Where an item is, and what its figures are of. */
   function describe({ name, members, advice }: PolygonItem): Record<string, CsvValue | undefined> {
     const { type: _, admin: __, ...location } = advice ? describeRegion(name, advice) : { name }
     return { ...location, ...(advice && members) }
+  }
+
+  function writeOutlook({ release, statistics }: Advice): string {
+    if (!release.certainty) return ''
+    return writeBehind(makeOutlookMembers(product, release, figuresOfRegion(release, statistics)))
   }
 
   const figuresIn = ({ advice, reason }: PolygonItem) => (reason ? null : (advice?.statistics ?? null))
@@ -91,10 +112,9 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
     object: ({ id, name, members, advice, reason }) => {
       if (advice && !reason && !rules) {
         const { release, statistics } = advice
-        const start = openText(JSON.stringify({ id, location: describeRegion(name, advice) }))
+        const start = `{${idMember(id)}"location":${writeRegion(name, advice)}`
         const entries = writeRegionEntries(product, release, statistics)
-        const outlook = makeOutlookMembers(product, release, figuresOfRegion(release, statistics))
-        return `${start}${writeBehind(members)},"${product.entries}":${entries}${writeBehind(outlook)}}`
+        return `${start}${memberText(members)},"${product.entries}":${entries}${writeOutlook(advice)}}`
       }
       return JSON.stringify({
         id,
@@ -118,13 +138,17 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
     },
     // An object of all columns took most of the time of many small fields.
     rows(item) {
-      const { id, advice, reason } = item
-      const cells: Record<string, CsvValue | undefined> = { ...describe(item), id }
-      return csvRow([
-        ...labels.map((label) => cells[label] ?? null),
+      const { id = null, name = null, members, advice, reason } = item
+      const region = advice && describeRegion(item.name, advice)
+      const { lat = null, lng = null, area_ha = null } = region ?? {}
+      const place = csvCells([id, region?.name ?? name, lat, lng, area_ha])
+      const ofMembers = advice ? memberCells(members) : noMembers
+      const row = csvRow([
         ...figures.listCells(advice?.release, figuresIn(item)),
-        ...(reason ? [reason.error, reason.code as string] : [null, null]),
+        reason?.error ?? null,
+        reason?.code ?? null,
       ])
+      return `${place}${ofMembers},${row}`
     },
   }
 }

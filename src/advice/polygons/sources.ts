@@ -68,6 +68,8 @@ interface PolygonReading {
   snapshot: Snapshot
   sources: SourceReleases
   work: LongWork
+  /** Whether the answer has shapes. */
+  hasShapes: boolean
 }
 
 interface PolygonReader {
@@ -139,7 +141,7 @@ export async function refuseUnknownAreas(
   await refuseWithoutAreas(db, country, level, { field: 'admin.parent', parent })
 }
 
-interface LocatedPolygon extends SentPolygon {
+export interface LocatedPolygon extends SentPolygon {
   source: SourceRelease
   /** Of a saved field. */
   measured?: MeasuredPolygons
@@ -195,10 +197,13 @@ export async function chooseRelease(
 const AT_ONCE = 2
 
 /** Small polygons of one task, which share statements. All together have no more vertices than one polygon may have. */
-const SMALL_AT_ONCE = 100
+const SMALL_AT_ONCE = 200
 
 /** Square degrees of their bounds, in all: about 60 km2, which bounds the memory of their pixels. */
 const SMALL_DEGREES = 0.005
+
+/** Bytes of stored weights, in all: nine or ten a pixel. */
+const SMALL_BYTES = 65_536
 
 const AREAS_A_PAGE = 100
 
@@ -233,10 +238,12 @@ type Outcome = Pick<PolygonItem, 'advice' | 'reason'>
 /** How many of the next polygons are one task: those of one release that are small together, or one. */
 function countSmall(sent: readonly LocatedPolygon[]): number {
   const [first] = sent as [LocatedPolygon]
-  let [degrees, vertices] = [SMALL_DEGREES, MAX_VERTICES]
-  const end = sent.findIndex(({ source, outline }, index) => {
+  let [degrees, vertices, bytes] = [SMALL_DEGREES, MAX_VERTICES, SMALL_BYTES]
+  const end = sent.findIndex(({ source, outline, measured }, index) => {
     if (source !== first.source || index === SMALL_AT_ONCE) return true
     if ('error' in outline) return false
+    bytes -= measured?.storedBytes ?? 0
+    if (measured?.storedBytes !== undefined) return index > 0 && bytes < 0
     const rings = outline.polygons.flat()
     const [west, south, east, north] = measureBounds(rings)
     degrees -= (east - west) * (north - south)
@@ -350,10 +357,7 @@ export async function* listTasks(
   for await (const page of pages) yield* ofPolygons(page)
 }
 
-/** Items of a piece of the answer: other requests wait for as many. */
-const WRITTEN_AT_ONCE = 10
-
-/** Computes items, in slices. After a database error within the answer, the last item has its reason. */
+/** Computes items, in the slices of their tasks. After a database error within the answer, the last item has its reason. */
 export async function* computeItems(
   { cutAtFault }: ManyCall,
   tasks: AsyncIterable<Task> | Iterable<Task>,
@@ -361,7 +365,7 @@ export async function* computeItems(
   let isFirst = true
   try {
     for await (const items of inOrder(begin(tasks), AT_ONCE)) {
-      for (let at = 0; at < items.length; at += WRITTEN_AT_ONCE) yield items.slice(at, at + WRITTEN_AT_ONCE)
+      yield items
       isFirst = false
     }
   } catch (error) {

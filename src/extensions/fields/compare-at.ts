@@ -52,7 +52,8 @@ export async function* compareAt(
     return createSources(app.products.of(release.product), named, snapshot, release).of(null)
   }
   const [source, later] = [sourceOf(before), sourceOf(after)]
-  const reader = regions(app, lookup, { snapshot, sources: { byPlace: false, of: () => later }, work })
+  const sources = { byPlace: false, of: () => later }
+  const reader = regions(app, lookup, { snapshot, sources, work, hasShapes })
 
   for await (const page of reader.pages()) {
     const earlier = page.map((region) => ({ ...region, source }))

@@ -293,22 +293,26 @@ export async function* readPages<Row extends FieldCursor>(
   }
 }
 
-export type StoredField = NewField & FieldCursor
-
-type Encoded<Row> = Omit<Row, 'polygons'> & { shape: Buffer }
-
-function decode<Row>({ shape, ...field }: Row & { shape: Buffer }) {
-  return { ...field, polygons: decodeMultiPolygon(shape) }
+export interface StoredField extends Field, FieldCursor {
+  /** For {@link decodeMultiPolygon}; null where it was not asked for. */
+  shape: Buffer | null
 }
 
-/** A page of fields after one. A collection that was replaced has them for an hour. */
+/** What is read of fields: all, no properties, or no shapes either. */
+export type FieldParts = 'all' | 'shapes' | 'places'
+
+/**
+ * A page of fields after one, which is the same whatever is read of them. A collection that was replaced has them for an
+ * hour.
+ */
 export async function listFields(
   db: Db,
   collectionId: number,
   { place, id }: FieldCursor,
   limit: number,
+  parts: FieldParts = 'all',
 ): Promise<StoredField[]> {
-  const { rows } = await sql<Encoded<StoredField>>`
+  const { rows } = await sql<StoredField>`
     with page as (
       select *, sum(bytes) over (order by place, id) - bytes as bytes_before
       from (
@@ -319,11 +323,14 @@ export async function listFields(
         limit ${limit}
       ) as field
     )
-    select id, place, name, properties, longitude, latitude, area_ha as "areaHa", shape
+    select
+      id, place, name, longitude, latitude, area_ha as "areaHa",
+      case when ${parts === 'all'} then properties end as properties,
+      case when ${parts !== 'places'} then shape end as shape
     from page
     where bytes_before < ${PAGE_BYTES}
     order by page.place, id`.execute(db)
-  return rows.map(decode)
+  return rows
 }
 
 /** The field with an id in a collection of an account. */
@@ -332,40 +339,30 @@ export async function findField(
   userId: string,
   { collection, id }: { collection: string; id: string },
 ): Promise<NewField | undefined> {
-  const { rows } = await sql<Encoded<NewField>>`
+  const { rows } = await sql<Field & { shape: Buffer }>`
     select field.id, field.name, properties, longitude, latitude, area_ha as "areaHa", shape
     from field_collection as collection
     join field on collection_id = collection.id
     where user_id = ${userId} and collection.name = ${collection} and state = 'kept'
       and field.id = ${id}`.execute(db)
-  return rows.map(decode)[0]
-}
-
-interface PageOfFields {
-  /** From 0. */
-  page: number
-  /** SHA-256 of its ids. */
-  ids: Buffer
+  return rows.map(({ shape, ...field }) => ({ ...field, polygons: decodeMultiPolygon(shape) }))[0]
 }
 
 export interface StoredWeights {
   /** The key of the grid. */
   grid: string
+  /** SHA-256 of the ids of the fields. */
+  ids: Buffer
   weights: Buffer
 }
 
-/** The weights of a page of fields, by its number and its ids. */
-export async function listWeights(
-  db: Db,
-  collectionId: number,
-  { page, ids }: PageOfFields,
-): Promise<StoredWeights[]> {
+/** The weights of a page of fields, by its number from 0. */
+export async function listWeights(db: Db, collectionId: number, page: number): Promise<StoredWeights[]> {
   return db
     .selectFrom('field_weights')
-    .select(['grid', 'weights'])
+    .select(['grid', 'ids', 'weights'])
     .where('collection_id', '=', collectionId)
     .where('page', '=', page)
-    .where('ids', '=', ids)
     .execute()
 }
 
@@ -373,8 +370,8 @@ export async function listWeights(
 export async function insertWeights(
   db: Db,
   collectionId: number,
-  { page, ids }: PageOfFields,
-  { grid, weights }: StoredWeights,
+  page: number,
+  { grid, ids, weights }: StoredWeights,
 ): Promise<void> {
   await sql`
     insert into field_weights (collection_id, page, grid, ids, weights)

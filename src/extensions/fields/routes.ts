@@ -28,6 +28,7 @@ import { createPause, startDeadline } from '#src/http/plugins/time-budget.ts'
 import { openText } from '#src/lib/json.ts'
 import { createLimiter, type Pause } from '#src/lib/limiter.ts'
 import { roundAmount, roundDegrees } from '#src/lib/round.ts'
+import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import type { Core } from '../extension.ts'
 import { adviceRoute } from './advice.ts'
 import { changesRoute } from './changes.ts'
@@ -229,7 +230,7 @@ function describe({ id: _, ...row }: CollectionRow) {
 /** Characters of a piece of an answer, which one field may exceed. */
 const PIECE_LENGTH = 16_384
 
-interface WrittenField extends Omit<StoredField, 'polygons'> {
+interface WrittenField extends Omit<StoredField, 'shape'> {
   /** Its shape in the notation of the format; empty for a format without shapes. */
   shape: string
 }
@@ -241,10 +242,10 @@ async function* writeShapes(
   pause: Pause,
 ): AsyncGenerator<WrittenField[]> {
   for await (const page of pages) {
-    for (const { polygons, ...field } of page) {
+    for (const { shape, ...field } of page) {
       await pause()
-      const shape = write ? await write(createOutline(polygons), pause) : ''
-      yield [{ ...field, shape }]
+      const written = write && shape ? await write(createOutline(decodeMultiPolygon(shape)), pause) : ''
+      yield [{ ...field, shape: written }]
     }
   }
 }

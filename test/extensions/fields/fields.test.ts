@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { collectionOf, linesOf, rowsOf } from '#test/advice/polygons/ask.ts'
 import type { Caller } from '#test/setup/calls.ts'
@@ -314,13 +314,21 @@ describe('advice', () => {
       headers: { 'content-type': GEOJSON },
       payload: JSON.stringify(collectionOf(FEATURES)),
     })
-    // Shapes that are elsewhere are not looked at again.
-    await pool.query(
-      `update field set shape = (select shape from field where ${ofCollection} order by id limit 1) where ${ofCollection}`,
-    )
+    // Shapes are not read again: these could not be.
+    await pool.query(`update field set shape = '\\x00' where ${ofCollection}`)
     const saved = await get('/weighed/advice?product=fertilizer', NDJSON)
     expect(saved.text.split('\n').sort()).toEqual(sent.text.split('\n').sort())
     expect(await countWeights()).toBe(2)
+  })
+
+  test('waits for its turn with each field that it computes, with new weights and with stored ones', async () => {
+    const waits = vi.spyOn(service.app.slices, 'next')
+    onTestFinished(waits.mockRestore)
+    await put('many', collectionOf(FEATURES))
+    for (const format of [NDJSON, 'text/csv', GEOJSON]) {
+      await get('/many/advice?product=yield', format)
+      expect(waits.mock.calls.splice(0).length).toBeGreaterThanOrEqual(2 * FEATURES.length)
+    }
   })
 
   test('that a deletion overtakes has no weights of other fields, and says that it is not whole', async () => {
