@@ -336,7 +336,7 @@ export async function findLoaded(
 /** Size of a statement: few round trips, and little memory. */
 const BATCH_BYTES = 1024 * 1024
 
-/** Inserts rows in statements of some size, the last ones by `flush`. */
+/** Inserts rows in statements of some size, each while the next rows are made; the last ones by `flush`. */
 export function batchRows<Row>(
   db: Db,
   countBytes: (row: Row) => number,
@@ -344,9 +344,13 @@ export function batchRows<Row>(
 ) {
   let rows: Row[] = []
   let bytes = 0
+  let inserted: Promise<unknown> = Promise.resolve()
 
-  async function flush(): Promise<void> {
-    if (rows.length > 0) await insert(rows).execute(db)
+  async function begin(): Promise<void> {
+    await inserted
+    inserted = insert(rows).execute(db)
+    // The next statement or the flush has the error.
+    inserted.catch(() => {})
     rows = []
     bytes = 0
   }
@@ -355,35 +359,57 @@ export function batchRows<Row>(
     async add(row: Row): Promise<void> {
       rows.push(row)
       bytes += countBytes(row)
-      if (bytes >= BATCH_BYTES) await flush()
+      if (bytes >= BATCH_BYTES) await begin()
     },
-    flush,
+    async flush(): Promise<void> {
+      if (rows.length > 0) await begin()
+      await inserted
+    },
   }
+}
+
+/** One value, sent as it is, with the part of each row: an array of bytes would be text, to be written and parsed. */
+function joinBytes(parts: Buffer[]) {
+  const starts: number[] = []
+  let next = 1
+  for (const { length } of parts) {
+    starts.push(next)
+    next += length
+  }
+  return { bytes: Buffer.concat(parts), starts, lengths: parts.map(({ length }) => length) }
 }
 
 /** After an error, written tiles remain until their coverage is deleted. */
 export function createTileWriter(db: Db, coverageId: number) {
-  const insert = (tiles: Tile[]) => sql`
-    insert into raster_tile (coverage_id, tile_row, tile_column, rast)
-    select ${coverageId}::bigint, tile_row, tile_column, wkb::raster
-    from unnest(
-      ${tiles.map(({ row }) => row)}::integer[],
-      ${tiles.map(({ column }) => column)}::integer[],
-      ${tiles.map(({ wkb }) => wkb.toString('hex'))}::text[]
-    ) as tile (tile_row, tile_column, wkb)`
+  const insert = (tiles: Tile[]) => {
+    const { bytes, starts, lengths } = joinBytes(tiles.map(({ wkb }) => wkb))
+    return sql`
+      insert into raster_tile (coverage_id, tile_row, tile_column, rast)
+      select ${coverageId}::bigint, tile_row, tile_column, st_rastfromwkb(substring(bytes from start for length))
+      from (select ${bytes}::bytea as bytes) as batch, unnest(
+        ${tiles.map(({ row }) => row)}::integer[],
+        ${tiles.map(({ column }) => column)}::integer[],
+        ${starts}::integer[],
+        ${lengths}::integer[]
+      ) as tile (tile_row, tile_column, start, length)`
+  }
   return batchRows(db, ({ wkb }) => wkb.length, insert)
 }
 
 /** After an error, written summaries remain until their coverage is deleted. */
 export function createSummaryWriter(db: Db, coverageId: number) {
-  const insert = (runs: StoredRun[]) => sql`
-    insert into tile_summary (coverage_id, level, block_row, block_column, bands)
-    select ${coverageId}::bigint, level, block_row, block_column, bands
-    from unnest(
-      ${runs.map(({ level }) => level)}::integer[],
-      ${runs.map(({ row }) => row)}::integer[],
-      ${runs.map(({ column }) => column)}::integer[],
-      ${runs.map(({ bands }) => bands)}::bytea[]
-    ) as block (level, block_row, block_column, bands)`
+  const insert = (runs: StoredRun[]) => {
+    const { bytes, starts, lengths } = joinBytes(runs.map(({ bands }) => bands))
+    return sql`
+      insert into tile_summary (coverage_id, level, block_row, block_column, bands)
+      select ${coverageId}::bigint, level, block_row, block_column, substring(bytes from start for length)
+      from (select ${bytes}::bytea as bytes) as batch, unnest(
+        ${runs.map(({ level }) => level)}::integer[],
+        ${runs.map(({ row }) => row)}::integer[],
+        ${runs.map(({ column }) => column)}::integer[],
+        ${starts}::integer[],
+        ${lengths}::integer[]
+      ) as block (level, block_row, block_column, start, length)`
+  }
   return batchRows(db, ({ bands }) => bands.length, insert)
 }
