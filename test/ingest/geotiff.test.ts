@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { COMPRESSIONS } from '#src/ingest/geotiff/compression.ts'
+import { COMPRESSIONS, type Compression } from '#src/ingest/geotiff/compression.ts'
 import { parseCrs } from '#src/ingest/geotiff/crs.ts'
 import { decodeJpeg } from '#src/ingest/geotiff/jpeg.ts'
 import { betweenMeridians } from '#src/ingest/geotiff/layers.ts'
@@ -24,6 +24,60 @@ test('an LZW block ends with its last pixel, whatever bytes follow', async () =>
   const block = packCodes([CLEAR, 65, 66, UNDEFINED_CODE, UNDEFINED_CODE, UNDEFINED_CODE])
   expect(await COMPRESSIONS.get(LZW)?.undo(block, 2, 2)).toEqual(Uint8Array.of(65, 66))
   await expect(COMPRESSIONS.get(LZW)?.undo(block, 3, 3)).rejects.toThrow('its LZW data are damaged')
+})
+
+/** TIFF's LZW, with one table for all bytes, which may become full. */
+function packLzw(bytes: Uint8Array): Uint8Array {
+  const codes = new Map<string, number>(Array.from({ length: 256 }, (_, byte) => [`${byte}`, byte]))
+  let bits = (256).toString(2).padStart(9, '0')
+  let [string, sent] = ['', 0]
+  const send = () => {
+    // What a decoder has in its table before this code.
+    const next = Math.min(4096, 258 + Math.max(0, sent++ - 1))
+    const width = [9, 10, 11].find((width) => next < 2 ** width - 1) ?? 12
+    bits += (codes.get(string) as number).toString(2).padStart(width, '0')
+  }
+  for (const byte of bytes) {
+    const longer = string === '' ? `${byte}` : `${string} ${byte}`
+    if (!codes.has(longer)) {
+      send()
+      if (codes.size < 4096 - 2) codes.set(longer, codes.size + 2)
+      string = `${byte}`
+    } else string = longer
+  }
+  send()
+  return Uint8Array.from(bits.padEnd(bits.length + 7, '0').match(/.{8}/g) ?? [], (byte) =>
+    Number.parseInt(byte, 2),
+  )
+}
+
+test.each([
+  ['short strings', 2],
+  ['long strings', 2000],
+])('LZW is undone in pieces of any size, also when its table is full: %s', async (_, run) => {
+  let seed = 1
+  const random = () => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
+    return seed >>> 24
+  }
+  const bytes = Uint8Array.from(
+    Array.from({ length: 16_000 / run }, random).flatMap((byte) => Array(run).fill(byte)),
+  )
+  const packed = packLzw(bytes)
+  const { undo, stream } = COMPRESSIONS.get(LZW) as Required<Compression>
+  expect(await undo(packed, bytes.length, bytes.length)).toEqual(bytes)
+  for (const [size, atLeast] of [
+    [1, 1],
+    [97, 500],
+    [5000, 7000],
+  ] as const) {
+    async function* pieces() {
+      for (let at = 0; at < packed.length; at += size) yield packed.subarray(at, at + size)
+    }
+    const found: Uint8Array[] = []
+    for await (const piece of stream(pieces(), atLeast)) found.push(Uint8Array.from(piece))
+    expect(Buffer.concat(found).equals(bytes)).toBe(true)
+  }
 })
 
 test('a PackBits block ends with its last pixel, and a short one is short', async () => {

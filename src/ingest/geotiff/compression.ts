@@ -33,8 +33,8 @@ export const NOT_COMPRESSED = 1
  * zlib inflates on other threads.
  */
 export const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map<number, Compression>([
-  [NOT_COMPRESSED, { undo: (bytes) => bytes }],
-  [5, { undo: undoing(streamLzw), stream: streamLzw }],
+  [NOT_COMPRESSED, { undo: (bytes) => bytes.slice() }],
+  [5, { undo: undoing((pieces, atLeast) => streamLzw(pieces, atLeast, OF_BLOCKS)), stream: streamLzw }],
   [8, { undo: decompressDeflate, stream: streamDeflate }],
   [32946, { undo: decompressDeflate, stream: streamDeflate }],
   [32773, { undo: undoing(streamPackBits), stream: streamPackBits }],
@@ -139,22 +139,30 @@ const CODES = 1 << WIDEST
 /** Room that a string may need: each is a byte longer than an earlier one. */
 const LONGEST = CODES
 
+/** By code: where a string of the table is in the output. */
+function createStringTable() {
+  return { starts: new Int32Array(CODES), lengths: new Uint16Array(CODES) }
+}
+
+/** A block is one piece, which is decoded at one go: all blocks share a table. */
+const OF_BLOCKS = createStringTable()
+
 /**
- * TIFF's LZW: high bit first, codes widen one code early (TIFF 6.0, section 13). The table stores a string as its
- * prefix's code and a byte.
+ * TIFF's LZW: high bit first, codes widen one code early (TIFF 6.0, section 13). A new string is the one before it and
+ * the next byte, so it stands in the output already: the table has its place there.
  */
 async function* streamLzw(
   pieces: AsyncIterable<Uint8Array>,
   atLeast = PIECE_BYTES,
+  { starts, lengths } = createStringTable(),
 ): AsyncGenerator<Uint8Array> {
-  const before = new Uint16Array(CODES)
-  const last = Uint8Array.from({ length: CODES }, (_, code) => code)
-  const first = last.slice()
-  const lengths = new Uint16Array(CODES).fill(1, 0, CLEAR)
-  let [next, width, previous] = [FIRST, NARROWEST, CLEAR]
+  let [next, width] = [FIRST, NARROWEST]
   let [bits, bitCount] = [0, 0]
   let output = new Uint8Array(atLeast + LONGEST)
-  let written = 0
+  /** Of the last code; no length before the first one of a table. */
+  let [start, length] = [0, 0]
+  /** The begin of the table's strings, and of what is new. */
+  let [tableStart, newStart, written] = [0, 0, 0]
   for await (const bytes of pieces) {
     for (let at = 0; at < bytes.length; at++) {
       // Codes are wider than a byte, so each byte ends one at most.
@@ -164,39 +172,48 @@ async function* streamLzw(
       bitCount -= width
       const code = (bits >>> bitCount) & ((1 << width) - 1)
       if (code === END) {
-        yield output.subarray(0, written)
+        yield output.subarray(newStart, written)
         return
       }
       if (code === CLEAR) {
         next = FIRST
         width = NARROWEST
-        previous = CLEAR
+        length = 0
+        tableStart = written
         continue
       }
-      const grows = previous !== CLEAR && next < CODES
+      const grows = length > 0 && next < CODES
       if (code >= next + (grows ? 1 : 0)) throw new Error('its LZW data are damaged')
       if (grows) {
-        before[next] = previous
-        first[next] = first[previous] as number
-        lengths[next] = (lengths[previous] as number) + 1
-        // The code may be the new string, which ends with its own first byte.
-        last[next] = first[code] as number
-        next++
+        starts[next] = start
+        lengths[next++] = length + 1
       }
-      written += lengths[code] as number
-      for (let to = written, string = code, left = lengths[code] as number; left > 0; left--) {
-        output[--to] = last[string] as number
-        string = before[string] as number
+      start = written
+      if (code < CLEAR) {
+        output[written++] = code
+        length = 1
+      } else {
+        length = lengths[code] as number
+        // Forwards: the code may be the new string, which ends with its own first byte.
+        for (let from = starts[code] as number, end = from + length; from < end; from++) {
+          output[written++] = output[from] as number
+        }
       }
-      previous = code
       if (next >= (1 << width) - 1 && width < WIDEST) width++
-      if (written < atLeast) continue
-      yield output.subarray(0, written)
-      output = new Uint8Array(atLeast + LONGEST)
-      written = 0
+      if (written - newStart < atLeast) continue
+      yield output.subarray(newStart, written)
+      const tableEnd = next < CODES ? written : (starts[CODES - 1] as number) + (lengths[CODES - 1] as number)
+      const strings = output.subarray(tableStart, tableEnd)
+      output = new Uint8Array(strings.length + atLeast + LONGEST)
+      output.set(strings)
+      for (let string = FIRST; string < next; string++)
+        starts[string] = (starts[string] as number) - tableStart
+      start -= tableStart
+      tableStart = 0
+      newStart = written = strings.length
     }
   }
-  yield output.subarray(0, written)
+  yield output.subarray(newStart, written)
 }
 
 /** Compression of the blobs, by the second number of LercParameters. */

@@ -97,6 +97,9 @@ async function readView(file: FileBytes, offset: number, length: number): Promis
   return new DataView((await file.fetchSlice({ offset, length })).data)
 }
 
+/** Read at a time, of slices that follow each other. */
+const AHEAD_BYTES = 128 * 1024
+
 export interface Slice {
   offset: number
   length: number
@@ -109,6 +112,9 @@ export interface Slice {
 export class FileBytes {
   readonly #file: FileHandle
   readonly fileSize: number
+  /** Of the last slice. */
+  #lastEnd = 0
+  #ahead: { offset: number; end: number; bytes: Promise<Uint8Array> } | undefined
 
   private constructor(file: FileHandle, size: number) {
     this.#file = file
@@ -146,8 +152,18 @@ export class FileBytes {
     return { offset, length, data: bytes.buffer }
   }
 
-  async read(slice: Slice): Promise<Uint8Array> {
-    return new Uint8Array((await this.fetchSlice(slice)).data)
+  /** Not to be changed. Small slices one after the other, such as strips, are read together. */
+  async read({ offset, length }: Slice): Promise<Uint8Array> {
+    const end = offset + length
+    let ahead = this.#ahead
+    if (!ahead || offset < ahead.offset || end > ahead.end) {
+      const size = offset === this.#lastEnd ? Math.max(length, AHEAD_BYTES) : length
+      const bytes = this.fetchSlice({ offset, length: size }).then(({ data }) => new Uint8Array(data))
+      ahead = { offset, end: offset + size, bytes }
+      this.#ahead = ahead
+    }
+    this.#lastEnd = end
+    return (await ahead.bytes).subarray(offset - ahead.offset, end - ahead.offset)
   }
 
   async close(): Promise<void> {
