@@ -24,19 +24,16 @@ export interface TileRow {
  * Covers all pixels of a tile.
  *
  * @param first the row of its first pixels
- * @param stride of its pixels
  */
 export function coverWhole(
   { pixelArea }: Measure,
   first: number,
   { width, height }: GridSize,
-  stride = width,
 ): CoveredPixels {
-  const indexes = new Int32Array(width * height)
+  const indexes = new Int32Array(width * height).map((_, at) => at)
   const areas = new Float64Array(width * height)
-  for (let line = 0, at = 0; line < height; line++) {
-    areas.fill(pixelArea(first + line), at, at + width)
-    for (let column = 0; column < width; column++) indexes[at++] = line * stride + column
+  for (let line = 0; line < height; line++) {
+    areas.fill(pixelArea(first + line), line * width, (line + 1) * width)
   }
   return { indexes, areas }
 }

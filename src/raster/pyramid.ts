@@ -1,6 +1,6 @@
-import { BLOCK_FACTOR, type CoveredPixels, coverWhole } from './blocks.ts'
-import { createMeasure, type Grid, type GridSize, type Measure, type Window } from './grid.ts'
-import { addSummary, emptySummary, encodeRun, RUN_LENGTH, type Summary, summarizePixels } from './summary.ts'
+import { BLOCK_FACTOR } from './blocks.ts'
+import { createMeasure, type Grid, type GridSize, type Window } from './grid.ts'
+import { addSummary, emptySummary, encodeRun, RUN_LENGTH, type Summary, summarizeTile } from './summary.ts'
 import { TILE_SIZE, type TileBand } from './tiles.ts'
 
 /** A row of tile_summary: RUN_LENGTH blocks. */
@@ -23,7 +23,7 @@ interface OpenRun {
 
 /** Summarises tiles and blocks while pixels pass in the order of rows; holds those of the last window's rows. */
 export function createPyramid(grid: Grid, geographic: boolean) {
-  const weigh = createWeigher(createMeasure(grid, geographic))
+  const { pixelArea } = createMeasure(grid, geographic)
   const tiles = createTileSet(grid)
   /** From level 1, by row and column. */
   const levels: Map<string, { row: number; column: number; summaries: Summary[] }>[] = []
@@ -83,12 +83,13 @@ export function createPyramid(grid: Grid, geographic: boolean) {
       }
       for (let top = 0; top < window.height; top += TILE_SIZE) {
         const height = Math.min(TILE_SIZE, window.height - top)
+        const areas = Float64Array.from({ length: height }, (_, line) => pixelArea(window.row + top + line))
         for (let left = 0; left < window.width; left += TILE_SIZE) {
           const width = Math.min(TILE_SIZE, window.width - left)
           const start = top * window.width + left
           const [row, column] = [(window.row + top) / TILE_SIZE, (window.column + left) / TILE_SIZE]
-          const covered = weigh(row, { width, height }, window.width)
-          const summaries = bands.map((band) => summarizePixels(band, covered, start))
+          const tile = { start, stride: window.width, width }
+          const summaries = bands.map((band) => summarizeTile(band, areas, tile))
           if (summaries.every(({ weight }) => weight === 0)) continue
           tiles.add(row, column)
           put(0, row, column, summaries)
@@ -97,19 +98,6 @@ export function createPyramid(grid: Grid, geographic: boolean) {
     },
     finish: () => closeAbove(Number.POSITIVE_INFINITY),
     has: tiles.has,
-  }
-}
-
-/** Covers whole tiles. Those of a row but its last are alike. */
-function createWeigher(measure: Measure) {
-  let last = { row: -1, width: 0, height: 0, stride: 0 }
-  let covered: CoveredPixels
-  return (row: number, { width, height }: GridSize, stride: number): CoveredPixels => {
-    if (last.row !== row || last.width !== width || last.height !== height || last.stride !== stride) {
-      last = { row, width, height, stride }
-      covered = coverWhole(measure, row * TILE_SIZE, last, stride)
-    }
-    return covered
   }
 }
 

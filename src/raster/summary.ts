@@ -55,18 +55,13 @@ export function addSummary(to: Summary, other: Summary): void {
   if (other.maximum > to.maximum) to.maximum = other.maximum
 }
 
-/** @param start the index of the tile's first pixel */
-export function summarizePixels(
-  { pixels, nodata }: TileBand,
-  { indexes, areas }: CoveredPixels,
-  start = 0,
-): Summary {
+export function summarizePixels({ pixels, nodata }: TileBand, { indexes, areas }: CoveredPixels): Summary {
   const summary = emptySummary()
   let total = 0
   let sum = 0
   for (let at = 0; at < areas.length; at++) {
     const weight = areas[at] as number
-    const pixel = pixels[start + (indexes[at] as number)] as number
+    const pixel = pixels[indexes[at] as number] as number
     if (weight === 0 || pixel === nodata) continue
     total += weight
     sum += weight * pixel
@@ -78,10 +73,50 @@ export function summarizePixels(
   let squares = 0
   for (let at = 0; at < areas.length; at++) {
     const weight = areas[at] as number
-    const pixel = pixels[start + (indexes[at] as number)] as number
+    const pixel = pixels[indexes[at] as number] as number
     if (weight !== 0 && pixel !== nodata) squares += weight * (pixel - mean) * (pixel - mean)
   }
   return { ...summary, weight: total, mean, squares }
+}
+
+/**
+ * As {@link summarizePixels}, of a whole tile: in half of the time.
+ *
+ * @param areas of the pixels of each row
+ * @param start the index of the tile's first pixel
+ * @param stride of the rows in `pixels`
+ */
+export function summarizeTile(
+  { pixels, nodata }: TileBand,
+  areas: Float64Array,
+  { start, stride, width }: { start: number; stride: number; width: number },
+): Summary {
+  let [total, sum] = [0, 0]
+  let [minimum, maximum] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (let row = 0; row < areas.length; row++) {
+    const weight = areas[row] as number
+    if (weight === 0) continue
+    for (let at = start + row * stride, end = at + width; at < end; at++) {
+      const pixel = pixels[at] as number
+      if (pixel === nodata) continue
+      total += weight
+      sum += weight * pixel
+      if (pixel < minimum) minimum = pixel
+      if (pixel > maximum) maximum = pixel
+    }
+  }
+  if (total === 0) return emptySummary()
+  const mean = sum / total
+  let squares = 0
+  for (let row = 0; row < areas.length; row++) {
+    const weight = areas[row] as number
+    if (weight === 0) continue
+    for (let at = start + row * stride, end = at + width; at < end; at++) {
+      const pixel = pixels[at] as number
+      if (pixel !== nodata) squares += weight * (pixel - mean) * (pixel - mean)
+    }
+  }
+  return { weight: total, mean, squares, minimum, maximum }
 }
 
 /** Stored together: single blocks would take twice the space. */
