@@ -53,6 +53,7 @@ export function judge(results: Results): Verdict[] {
     polygonLines,
     growthLines,
     historyLines,
+    loadLines,
     otherLines,
   ]
   return lines.flatMap((linesOf) => linesOf(results)).map(verdictOf)
@@ -189,6 +190,20 @@ function historyLines({ history }: Results): Line[] {
     // Everybody's counts by day are added up, and there are as many as everybody has asked for.
     [what === STATISTICS_OF_ALL ? 'goal' : 'limit']: atMost(1.5),
   }))
+}
+
+/** Of the CPU of a copy: 1.32 and 0.74 were measured, so a load of twice the work misses it. */
+const LOAD_TO_COPY = { server: 2, embedded: 1.2 }
+
+function loadLines({ loads }: Results): Line[] {
+  const lines = (loads?.rows ?? []).map(({ target, cpuToCopy }) => {
+    const what = `CPU of a load, ${target}, of that of a plain copy of its tiles`
+    return line(what, cpuToCopy, { unit: ' times', limit: atMost(LOAD_TO_COPY[target]) })
+  })
+  const seconds = loads?.rows.find(({ target }) => target === 'server')?.seconds
+  if (loads?.raster2pgsql == null || seconds === undefined) return lines
+  const what = 'time of a load of 8 layers, server, of raster2pgsql of one'
+  return [...lines, line(what, seconds / loads.raster2pgsql, { limit: atMost(1) })]
 }
 
 function otherLines({ answers, batch, memory, embedded }: Results): Line[] {

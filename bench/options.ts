@@ -13,6 +13,7 @@ export const SECTIONS = [
   'memory',
   'growth',
   'history',
+  'loads',
   'startup',
   'embedded',
 ] as const
@@ -29,7 +30,7 @@ export interface Options {
 }
 
 /** What a quick run leaves out where it is not asked for: it needs data that fill the memory, or time to load more. */
-const LEFT_OUT: Section[] = ['publication', 'bulk', 'fields', 'memory', 'growth', 'history']
+const LEFT_OUT: Section[] = ['publication', 'bulk', 'fields', 'memory', 'growth', 'history', 'loads']
 
 /** Of a history, where nothing else is said. */
 const ROWS = 20_000_000

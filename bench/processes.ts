@@ -147,6 +147,18 @@ function cpuSecondsOf(pid: number): number {
   return threads.reduce((sum, file) => sum + Number(readFileSync(file, 'utf8').split(' ')[0]), 0) / 1e9
 }
 
+/** The process that has started a session. */
+export const serverOf = (session: number): number => parentOf(`${session}`) as number
+
+/** Of a process and all that it has started, also of those that have ended. On Linux alone. */
+export function cpuSecondsOfServer(server: number): number {
+  const fields = readFileSync(`/proc/${server}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return cpuSecondsOf(server) + fields.slice(13, 15).reduce((sum, ticks) => sum + Number(ticks) / TICKS, 0)
+}
+
+/** In a second. */
+const TICKS = 100
+
 /** The processes that a process has started and that have not ended. */
 export function childrenOf(parent: number): number[] {
   return readdirSync('/proc')

@@ -178,6 +178,23 @@ export interface HistoryResult {
   reads: { what: string; small: number; large: number; times: number }[]
 }
 
+/** A release of 8 layers, loaded by a process that has loaded one: medians, in seconds. */
+export interface LoadsResult {
+  rows: {
+    target: 'server' | 'embedded'
+    /** CPU of the process, which has the embedded database. */
+    node: number
+    /** CPU of the server's sessions. */
+    database: number | null
+    /** Until it is loaded. */
+    seconds: number
+    /** All its CPU, as part of that of a plain copy of its tiles: the median of each round's. */
+    cpuToCopy: number
+  }[]
+  /** Seconds of `raster2pgsql | psql` of one of the layers; null where it is not installed. */
+  raster2pgsql: number | null
+}
+
 export interface StartUpResult {
   /** Seconds until it listens. */
   server: number | null
@@ -190,8 +207,6 @@ export interface EmbeddedResult {
   answers: AnswersResult
   /** MiB of the process, the database included. */
   memory: number
-  /** Seconds to load the release. */
-  loadedIn: number
 }
 
 export interface Results {
@@ -213,6 +228,7 @@ export interface Results {
   memory?: MemoryResult
   growth?: GrowthResult
   history?: HistoryResult
+  loads?: LoadsResult
   startUp?: StartUpResult
   embedded?: EmbeddedResult
   /** The cores that the load generator used at its fastest: it was no bottleneck below 1. */

@@ -184,6 +184,18 @@ export function historyTables({ history }: Results): Table[] {
   ]
 }
 
+export function loadsTable({ loads }: Results): Table[] {
+  if (!loads) return []
+  const head = ['database', 'CPU s of Node', 'CPU s of PostgreSQL', 's', 'CPU of a copy']
+  const rows = loads.rows.map(({ target, node, database, seconds, cpuToCopy }) => [
+    target,
+    ...[node, database ?? Number.NaN, seconds, cpuToCopy].map((value) =>
+      Number.isNaN(value) ? '' : figure(value),
+    ),
+  ])
+  return [table('A load of 8 layers', head, rows)]
+}
+
 export function processTable({ memory, startUp, embedded }: Results): Table[] {
   const rows: string[][] = []
   const add = (what: string, value: number | null | undefined, unit: string) => {
@@ -192,7 +204,6 @@ export function processTable({ memory, startUp, embedded }: Results): Table[] {
   add('start on a server', startUp?.server, 's')
   add('first start, embedded, with demo data', startUp?.embeddedFirst, 's')
   add('second start, embedded', startUp?.embeddedSecond, 's')
-  add('loading the release, embedded', embedded?.loadedIn, 's')
   add('memory after the start', memory?.idle, 'MiB')
   add('memory after points at 64 connections', memory?.loaded, 'MiB')
   add('memory with the cache full', memory?.full, 'MiB')
@@ -204,7 +215,7 @@ export function processTable({ memory, startUp, embedded }: Results): Table[] {
 export function allTables(results: Results): Table[] {
   const makers = [
     ...[pointsTables, callsTable, workersTables, publicationTable, batchTable, polygonsTable],
-    ...[bulkTable, growthTable, historyTables, embeddedTable, processTable],
+    ...[bulkTable, growthTable, historyTables, loadsTable, embeddedTable, processTable],
   ]
   const tables = [...makers.flatMap((make) => make(results)), limitsTable(results)]
   return tables.filter(({ rows }) => rows.length > 0)

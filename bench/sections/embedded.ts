@@ -6,6 +6,7 @@ import type { Section } from '../options.ts'
 import type { EmbeddedResult, Results, StartUpResult } from '../results.ts'
 import { ingest, startService, withDatabase } from '../service.ts'
 import { compareAnswers } from './answers.ts'
+import { measureLoads } from './loads.ts'
 import { startBare } from './points.ts'
 
 const CONNECTIONS = [1, 16, 64]
@@ -16,9 +17,7 @@ export async function measureEmbedded(bench: Bench, folder: string): Promise<Emb
   say('embedded: loading')
   const where = { DATA_DIR: folder }
   const [fertilizer] = bench.data.manifests as [Manifest]
-  const started = performance.now()
   await withDatabase(where, (database) => ingest(database, fertilizer))
-  const loadedIn = (performance.now() - started) / 1000
   const service = await startService(bench.cleanup, where)
   const bare = await startBare(bench)
   for (const { port } of [bare, service]) await warmUp(bench, port)
@@ -48,7 +47,6 @@ export async function measureEmbedded(bench: Bench, folder: string): Promise<Emb
     })),
     answers,
     memory,
-    loadedIn,
   }
 }
 
@@ -90,4 +88,9 @@ export async function measureOnEmbedded(bench: Bench, only: Section[], results: 
     results.startUp = { server: null, ...results.startUp, ...starts }
   }
   if (only.includes('embedded')) results.embedded = await measureEmbedded(bench, folder)
+  if (only.includes('loads')) {
+    const { rows = [], raster2pgsql = null } = results.loads ?? {}
+    const where = { DATA_DIR: join(bench.folder, 'loads') }
+    results.loads = { rows: [...rows, await measureLoads(bench, where)], raster2pgsql }
+  }
 }

@@ -12,6 +12,7 @@ import { measureServerStart } from './embedded.ts'
 import { measureFields } from './fields.ts'
 import { measureGrowth } from './growth.ts'
 import { measureHistory } from './history.ts'
+import { measureLoads, measureRaster2pgsql } from './loads.ts'
 import { measureMemory } from './memory.ts'
 import { measurePoints, startTargets } from './points.ts'
 import { measurePolygons } from './polygons.ts'
@@ -29,10 +30,15 @@ export async function measureOnServer(
     await measureWithRasters(bench, server, only, results)
   if (only.includes('growth')) results.growth = await measureGrowth(bench, server)
   if (only.includes('history')) results.history = await measureHistory(bench, server, rows)
+  if (only.includes('loads')) {
+    const url = await server.createDatabase('loads')
+    const rows = [await measureLoads(bench, { DATABASE_URL: url })]
+    results.loads = { rows, raster2pgsql: await measureRaster2pgsql(bench, url) }
+  }
 }
 
 /** What has databases of its own. */
-const GROWING: Section[] = ['growth', 'history']
+const GROWING: Section[] = ['growth', 'history', 'loads']
 
 /** The sections that ask for what all rasters of the bench are loaded into. */
 async function measureWithRasters(
