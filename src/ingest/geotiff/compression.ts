@@ -161,7 +161,7 @@ async function* streamLzw(
   let output = new Uint8Array(atLeast + LONGEST)
   /** Of the last code; no length before the first one of a table. */
   let [start, length] = [0, 0]
-  /** The begin of the table's strings, and of what is new. */
+  /** The begin of the table's strings, and of new bytes. */
   let [tableStart, newStart, written] = [0, 0, 0]
   for await (const bytes of pieces) {
     for (let at = 0; at < bytes.length; at++) {
