@@ -35,7 +35,7 @@ const LONGEST_LINE = 2000
 /** What Node is given by `npm start` in a folder with a version of the service. */
 export function startArgumentsIn(folder: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  return (scripts.start as string).split(' ').slice(1)
+  return (scripts.start as string).replace(/^(exec )?node /, '').split(' ')
 }
 
 /**

@@ -108,9 +108,10 @@ describe('what installs the service', () => {
 
   test('starts the service as npm start does', () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: { start: string } }
-    expect(unit).toContain(`ExecStart=/usr/bin/${scripts.start}\n`)
+    const [, start] = /^exec (.*)$/.exec(scripts.start) as RegExpExecArray
+    expect(unit).toContain(`ExecStart=/usr/bin/${start}\n`)
     const command = /^CMD (\["node", "--.*\])$/m.exec(textOf('Dockerfile'))?.[1] as string
-    expect((JSON.parse(command) as string[]).join(' ')).toBe(scripts.start)
+    expect((JSON.parse(command) as string[]).join(' ')).toBe(start)
   })
 })
 
