@@ -68,16 +68,19 @@ const SLICE_MS = 1
  *
  * @param products what it gives advice on: endpoints and documents are made from them
  * @param worker number of the process among several, in each line of the log
+ * @param prepared when the database may be asked, where it is still being opened
  */
 export async function buildApp(
   config: Config,
   database: Database,
   products: Products = PRODUCTS,
   worker?: number,
+  prepared: Promise<void> = Promise.resolve(),
 ): Promise<App> {
   const app = createServer(config, worker)
   app.decorate('config', config)
   app.decorate('database', database)
+  app.decorate('prepared', prepared)
   app.decorate('products', products)
   app.decorate('slices', createEventLoopQueue(SLICE_MS))
 

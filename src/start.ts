@@ -1,5 +1,6 @@
 import type { Server } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { PRODUCTS } from '#schemas/products/index.ts'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import type { Cluster, Database } from './data/database.ts'
@@ -106,16 +107,19 @@ export async function run(
 ): Promise<Running> {
   const { say } = announcer
   const database = cluster.connect()
+  const preparing = opened.then(() => prepare(config, cluster, say))
+  // A start that fails ends the process, and says why.
+  const prepared = preparing.then(
+    () => {},
+    () => new Promise<void>(() => {}),
+  )
   async function build() {
-    const app = await buildApp(config, database)
+    const app = await buildApp(config, database, PRODUCTS, undefined, prepared)
     const scraped = await listenForScrapes(app)
     await app.ready()
     return { app, scraped }
   }
-  const [{ app, scraped }, { synthetic, isSeeding }] = await Promise.all([
-    build(),
-    opened.then(() => prepare(config, cluster, say)),
-  ])
+  const [{ app, scraped }, { synthetic, isSeeding }] = await Promise.all([build(), preparing])
   await app.warmUp()
   await app.listen(readListenAddress(config)).catch(cannotListen)
   showBanner(announcer, config, { port: readPort(app.server, config), seconds: seconds(), synthetic })

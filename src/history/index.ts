@@ -43,7 +43,7 @@ export function startHistoryRecorder(app: App): RecordAdvisory {
     app.metrics.observe('agro_history_bytes', () => total.state().bytes)
     app.metrics.observe('agro_history_limit_bytes', () => total.state().limitBytes)
     // A scrape does not read the database; without it now, the next item reads.
-    app.addHook('onReady', () => void total.isFull().catch(() => {}))
+    app.addHook('onReady', () => void app.prepared.then(total.isFull).catch(() => {}))
   }
   const shortens = quota.full === 'oldest' ? shorten : () => {}
   const { record, state, outcomes } = createHistoryRecorder(db, quota, shortens, total)

@@ -99,7 +99,8 @@ export function renewWhenReady(
   log: FastifyBaseLogger,
 ): void {
   app.addHook('onReady', () => {
-    renewAll(seal, rows).then(
+    const renewing = app.prepared.then(() => renewAll(seal, rows))
+    renewing.then(
       (renewed) => {
         if (renewed > 0) log.warn({ renewed }, `${name} are sealed with the new JWT_SECRET`)
       },

@@ -28,6 +28,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     config: Config
     database: Database
+    /** Until then nothing may be asked of the database: it is opened and migrated while the service is made. */
+    prepared: Promise<void>
     /** Pixels of releases. */
     tiles: TileStores
     products: Products

@@ -1,6 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { PRODUCTS } from '#schemas/products/index.ts'
 import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
 import type { App } from '#src/http/app.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -43,6 +47,29 @@ describe('a process that starts', () => {
       '/web/:version/*',
     ]
     expect(pages.map((url) => [url, answers.get(url)])).toEqual(pages.map((url) => [url, 200]))
+  })
+
+  test('asks nothing of a database that is still being opened; then it seals secrets anew, publishes its key and adds up histories', async () => {
+    const { database, testDatabase } = service
+    const asked = vi.spyOn(database.pool, 'connect')
+    onTestFinished(() => asked.mockRestore())
+    let open = () => {}
+    const prepared = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const config = loadConfig({
+      ...testDatabase.environment,
+      ...{ JWT_SECRET: 'a'.repeat(32), JWT_SECRET_PREVIOUS: 'b'.repeat(32), HISTORY_TOTAL_MB: '1' },
+      SIGNING_KEY: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    })
+    const app = await buildApp(config, database, PRODUCTS, undefined, prepared)
+    onTestFinished(() => app.close())
+    await app.ready()
+    await setImmediate()
+    expect(asked).not.toHaveBeenCalled()
+    open()
+    await expect.poll(() => asked.mock.calls.length, PATIENCE).toBeGreaterThanOrEqual(4)
   })
 
   test('starts as ever without a release, and where releases cannot be read', async () => {

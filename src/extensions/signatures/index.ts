@@ -59,7 +59,7 @@ export const signatures: Extension = {
     const { listMembers } = await import('./statement-queries.ts')
     app.addSchema((await import('./schemas.ts')).ReleaseFile)
     const { start, sign } = createSigner(app)
-    app.addHook('onReady', async () => void start())
+    app.addHook('onReady', async () => void app.prepared.then(start))
     return listMembers(sign)
   },
   routes: async (app) => (await import('./routes.ts')).signatureRoutes(app),

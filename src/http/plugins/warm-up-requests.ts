@@ -80,6 +80,7 @@ export const warmUpRequests = fp(
   },
   { name: 'warm-up-requests' },
 )
+
 /** Connects clients to a service that does not listen yet; `served` receives the other ends. */
 async function connectTo({ server, config }: App, served: Socket[], late: AbortSignal): Promise<Socket[]> {
   const clients: Socket[] = []
