@@ -205,6 +205,9 @@ const SMALL_DEGREES = 0.005
 /** Bytes of stored weights, in all: nine or ten a pixel. */
 const SMALL_BYTES = 65_536
 
+/** Hectares of fields with stored weights: as much, since the pixels of another grid may be many more. */
+const SMALL_HA = 6000
+
 const AREAS_A_PAGE = 100
 
 interface ManyCall {
@@ -238,12 +241,15 @@ type Outcome = Pick<PolygonItem, 'advice' | 'reason'>
 /** How many of the next polygons are one task: those of one release that are small together, or one. */
 function countSmall(sent: readonly LocatedPolygon[]): number {
   const [first] = sent as [LocatedPolygon]
-  let [degrees, vertices, bytes] = [SMALL_DEGREES, MAX_VERTICES, SMALL_BYTES]
+  let [degrees, vertices, bytes, hectares] = [SMALL_DEGREES, MAX_VERTICES, SMALL_BYTES, SMALL_HA]
   const end = sent.findIndex(({ source, outline, measured }, index) => {
     if (source !== first.source || index === SMALL_AT_ONCE) return true
     if ('error' in outline) return false
-    bytes -= measured?.storedBytes ?? 0
-    if (measured?.storedBytes !== undefined) return index > 0 && bytes < 0
+    if (measured?.storedBytes !== undefined) {
+      bytes -= measured.storedBytes
+      hectares -= measured.areaHa
+      return index > 0 && (bytes < 0 || hectares < 0)
+    }
     const rings = outline.polygons.flat()
     const [west, south, east, north] = measureBounds(rings)
     degrees -= (east - west) * (north - south)
