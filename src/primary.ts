@@ -303,8 +303,12 @@ export async function run(
   const seeding = isSeeding ? seedRest(database, announcer) : undefined
   return {
     async stop() {
-      const [inOrder] = await Promise.all([workers.stop(config.SHUTDOWN_DELAY_MS), seeding?.stop()])
-      process.exit(inOrder ? 0 : 1)
+      const delayMs = config.SHUTDOWN_DELAY_MS
+      // As in a worker: the database may hang.
+      const tooLate = sleep(delayMs + CLOSE_TIMEOUT_MS, false)
+      const seeded = seeding ? Promise.race([seeding.stop().then(() => true), tooLate]) : true
+      const inOrder = await Promise.all([workers.stop(delayMs), seeded])
+      process.exit(inOrder.every(Boolean) ? 0 : 1)
     },
   }
 }

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import type pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { whileHeld } from '#test/advice/polygon/held-tiles.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { scrape } from '#test/setup/scrape.ts'
@@ -87,6 +89,27 @@ test('of two workers, which leave signals to the process that started them, one 
   expect([await service.ended, service.stderr()]).toEqual(['SIGKILL', ''])
   await vi.waitFor(() => expect(pids.map(hasEnded)).toEqual([true, true]), PATIENCE)
   await testDatabase.drop()
+})
+
+test('of two workers, which the demo is loaded beside, all end where the database holds the load up', async () => {
+  const { WORKERS } = SETTINGS
+  const testDatabase = await createTestDatabase('empty', { WORKERS, DEMO_DATA: 'true' })
+  onTestFinished(() => testDatabase.drop())
+  const service = startService(testDatabase.environment)
+  await addressOf(service)
+  const ended = async (client: pg.Client) => {
+    const waiting = `
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    // A transaction sees what it has seen of them before.
+    const isWaiting = async () => {
+      await client.query('select pg_stat_clear_snapshot()')
+      return (await client.query(waiting)).rows.length > 0
+    }
+    await vi.waitUntil(isWaiting, PATIENCE)
+    service.signal('SIGTERM')
+    return service.ended
+  }
+  expect(await whileHeld({ testDatabase }, ended, 'coverage')).toBe(1)
 })
 
 const POINT = '/advisory/yield/point?lat=9&lng=38.7'
