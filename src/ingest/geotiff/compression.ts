@@ -202,9 +202,12 @@ async function* streamLzw(
       if (next >= (1 << width) - 1 && width < WIDEST) width++
       if (written - newStart < atLeast) continue
       yield output.subarray(newStart, written)
+      newStart = written
+      if (written + atLeast + LONGEST <= output.length) continue
       const tableEnd = next < CODES ? written : (starts[CODES - 1] as number) + (lengths[CODES - 1] as number)
       const strings = output.subarray(tableStart, tableEnd)
-      output = new Uint8Array(strings.length + atLeast + LONGEST)
+      // As much again: strings of one value take seven megabytes, which are not to be copied for each piece.
+      output = new Uint8Array(2 * strings.length + atLeast + LONGEST)
       output.set(strings)
       for (let string = FIRST; string < next; string++)
         starts[string] = (starts[string] as number) - tableStart
