@@ -4,6 +4,7 @@ import { nameOfCrs } from '#src/data/crs.ts'
 import type { Database } from '#src/data/database.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import { inTransaction } from '#src/data/sql.ts'
+import type { Trx } from '#src/data/tables.ts'
 import { TILE_STORES } from '#src/data/tiles/stores.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -36,6 +37,8 @@ export interface LoadOptions {
   progress?: Progress
   /** Refusals leave the release complete and unpublished. */
   check?: (read: CoverageStatistics[]) => Promise<ReleaseIssue[]>
+  /** The last look before the publication, in its transaction; an error takes the load back. */
+  confirm?: (trx: Trx) => Promise<void>
   signal?: AbortSignal
   /** Waits and leftovers, in sentences. */
   report?: (sentence: string) => void
@@ -61,7 +64,7 @@ async function loadAlone(
   database: Database,
   unmixed: ReleaseSource,
   signal: AbortSignal,
-  { publish = true, progress = () => {}, check, clearing }: LoadOptions,
+  { publish = true, progress = () => {}, check, confirm, clearing }: LoadOptions,
 ) {
   const { writer } = database
   const source = withMixture(unmixed)
@@ -98,6 +101,7 @@ async function loadAlone(
       await queries.markReady(trx, release)
       for (const observe of observers) await observe(trx, release, numberFiles(source, ordinals))
       if (findings) await storeIssues(trx, release.code, findings)
+      await confirm?.(trx)
       const before = published
         ? await publishRelease(trx, release.code, { allowed: allowedChecks(findings ?? []) })
         : undefined

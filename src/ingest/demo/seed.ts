@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { DemoMembers } from '#schemas/service.ts'
 import { listCountryEntries, listCountryExtents } from '#src/catalog/reference-queries.ts'
-import { listReleases } from '#src/catalog/release-queries.ts'
+import { listReleases, lockReleases } from '#src/catalog/release-queries.ts'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/database.ts'
-import type { Db } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { lockWork } from '#src/data/work-lock.ts'
+import { OperatorError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readShape, type Shape } from '../boundaries/feature.ts'
 import { type BoundarySet, findBoundarySets, type StagedArea } from '../boundaries/queries.ts'
@@ -67,11 +68,18 @@ export async function seedNext(
     const { missing, of } = await findMissing(database.writer)
     const [next, ...later] = missing
     if (of > 0) await seedAreas(database, later.length > 0 ? next?.countryCode : undefined)
-    if (next) await loadRelease(database, demoSource(next), signal && { signal })
+    if (next) await loadRelease(database, demoSource(next), { signal, confirm: refuseBesideReal })
     return { loaded: of - later.length, of, isNew: next !== undefined }
   } finally {
     unlock()
   }
+}
+
+/** An operator may have published something since the load began: nothing synthetic takes its place. */
+async function refuseBesideReal(trx: Trx): Promise<void> {
+  await lockReleases(trx)
+  if ((await findMissing(trx)).of > 0) return
+  throw new OperatorError('Releases that are not synthetic were published meanwhile: the demo ends.')
 }
 
 /**
