@@ -1,4 +1,5 @@
 import { countYears } from '#schemas/glossary.ts'
+import type { Called } from '#test/setup/calls.ts'
 import type { Figures } from '#test/setup/page-state.ts'
 
 /** How a product and its unit are called, and where its values are in an answer. */
@@ -9,8 +10,7 @@ const PRODUCTS: Record<string, [title: string, unit: string, key: string]> = {
   forage: ['Forage', 'score', 'suitability_score'],
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: As they come from the API.
-type Answers = Record<string, any>
+type Answers = Record<string, Called['body']>
 
 /** The numbers in a place's tables of an answer with all products; of an area with its quantities. */
 export function figuresOfPlace(answer: Answers, area?: string): Figures {

@@ -175,22 +175,22 @@ export function onBusy(listen: typeof tell) {
 }
 
 /** Waits before something is asked again, and says so. */
-export async function waitAloud(milliseconds: number) {
+export async function waitAloud(milliseconds: number, signal?: AbortSignal | null) {
+  signal?.throwIfAborted()
   waiting++
   tell(Math.round(milliseconds / 1000))
-  await pause(milliseconds)
+  const givenUp = new Promise((resolve) => signal?.addEventListener('abort', resolve))
+  await Promise.race([pause(milliseconds), givenUp])
   waiting--
   if (waiting === 0) tell(null)
+  signal?.throwIfAborted()
 }
 
 /** Asks again, and says so, where the service is busy, for a minute at most. */
 export function whileBusy<T>(work: () => Promise<T>, signal?: AbortSignal | null): Promise<T> {
   return withRetries(work, {
     most: LONGEST_WAIT,
-    async wait(milliseconds) {
-      await waitAloud(milliseconds)
-      signal?.throwIfAborted()
-    },
+    wait: (milliseconds) => waitAloud(milliseconds, signal),
   })
 }
 

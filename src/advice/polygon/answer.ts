@@ -26,18 +26,6 @@ import {
 } from './figures.ts'
 import type { LocatedStatistics } from './queries.ts'
 
-/** The JSON of {@link describeRegion}. */
-export function writeRegion(name: string | undefined, advice: Advice): string {
-  const { position, statistics, admin } = advice
-  if (admin) return JSON.stringify(describeRegion(name, advice))
-  const start = name === undefined ? UNNAMED : `{"name":${JSON.stringify(name)},"lat":`
-  const [lat, lng] = [numberText(position.latitude), numberText(position.longitude)]
-  const area = numberText(roundAmount(statistics.areaHa))
-  return `${start}${lat},"lng":${lng},"type":"polygon","area_ha":${area}}`
-}
-
-const UNNAMED = '{"name":"Polygon","lat":'
-
 /** The statistics of a release in a region, as its answer has them. */
 export interface Advice {
   release: ReleaseLabels

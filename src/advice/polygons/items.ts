@@ -13,7 +13,6 @@ import {
   computeRegionQuantities,
   describeRegion,
   makeRegionData,
-  writeRegion,
   writeRegionEntries,
 } from '../polygon/answer.ts'
 import {
@@ -112,7 +111,7 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
     object: ({ id, name, members, advice, reason }) => {
       if (advice && !reason && !rules) {
         const { release, statistics } = advice
-        const start = `{${idMember(id)}"location":${writeRegion(name, advice)}`
+        const start = `{${idMember(id)}"location":${JSON.stringify(describeRegion(name, advice))}`
         const entries = writeRegionEntries(product, release, statistics)
         return `${start}${memberText(members)},"${product.entries}":${entries}${writeOutlook(advice)}}`
       }

@@ -66,12 +66,10 @@ export const warmUpRequests = fp(
     app.decorate('askedByPages', (pathOf) => void paths.push(pathOf))
     app.decorate('warmUpPages', (example, withinMs) => {
       const all = paths.map((pathOf) => app.config.BASE_PATH + pathOf(example))
-      const askShare = (client: Socket, first: number, { length }: Socket[]) =>
-        askEach(
-          client,
-          all.filter((_, index) => index % length === first),
-        )
-      return withClients(withinMs, (clients) => Promise.all(clients.map(askShare)))
+      const shareOf = (first: number, count: number) => all.filter((_, index) => index % count === first)
+      return withClients(withinMs, (clients) =>
+        Promise.all(clients.map((client, first) => askEach(client, shareOf(first, clients.length)))),
+      )
     })
     app.decorate('sendWarmUp', (requests, withinMs) => {
       const rest = requests[Symbol.iterator]()

@@ -79,7 +79,7 @@ export async function seedNext(
 async function refuseBesideReal(trx: Trx): Promise<void> {
   await lockReleases(trx)
   if ((await findMissing(trx)).of > 0) return
-  throw new OperatorError('Releases that are not synthetic were published meanwhile: the demo ends.')
+  throw new OperatorError('Releases that are not synthetic were published meanwhile.')
 }
 
 /**
