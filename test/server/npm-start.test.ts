@@ -40,7 +40,9 @@ test('a service in the background, under nohup and a timeout, ends in order by t
 })
 
 test('Ctrl-C at a terminal ends the service in order, with code 0', async () => {
-  const { shell, npm, said } = await start('exec script --quiet --return --command "npm start" /dev/null')
+  const { shell, npm, said } = await start(
+    'exec script --quiet --return --command "exec npm start" /dev/null',
+  )
   // To all processes of the terminal, as its driver does.
   process.kill(-npm, 'SIGINT')
   expect(await once(shell, 'exit')).toEqual([0, null])

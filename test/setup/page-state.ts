@@ -30,6 +30,8 @@ export async function expectState(
   figures: Figures = {},
   sentences: string[] = [],
 ): Promise<void> {
+  // What is still on its way is no state.
+  await part.page().locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
   const tree = await treeOf(part)
   expectFiguresIn(tree, figures)
   const state = linesOf(tree).map(settled).join('\n')

@@ -7,8 +7,9 @@ const cells = (...texts: string[]) => ({
   children: texts.map((name) => ({ role: 'cell', name })),
 })
 
-/** A heading, a list of one, and a table of two inputs. */
+/** Of a page with nothing on its way: a heading, a list of one, and a table of two inputs. */
 const part = {
+  page: () => ({ locator: () => ({ first: () => ({ waitFor: async () => {} }) }) }),
   ariaSnapshotJSON: async () => [
     { role: 'heading', name: 'Classes', level: 2 },
     { role: 'list', children: [{ role: 'listitem', text: '1,000 – 2,500.5' }] },

@@ -71,11 +71,13 @@ export function subscriptionForm(
   async function offerLayers(wanted: typeof release) {
     fill('input', optionsOf([]))
     fill('scenario', optionsOf([]))
+    form.setAttribute('aria-busy', String(wanted !== undefined))
     if (!wanted) return
     const { layers } = await session
       .get<{ layers: Layer[] }>(`releases/${encodeURIComponent(wanted.release)}`)
       .catch(() => ({ layers: [] }))
     if (wanted !== release) return
+    form.setAttribute('aria-busy', 'false')
     fill('input', optionsOf(layers.map(({ input }) => input)))
     fill('scenario', optionsOf(layers.map(({ scenario }) => scenario)))
   }
