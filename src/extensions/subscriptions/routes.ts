@@ -25,12 +25,12 @@ import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/caller.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
+import { whyNoTarget } from '#src/lib/outward.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { readSeries } from '#src/lookup/releases.ts'
 import type { WatchedValue } from '../changes/schemas.ts'
 import { createCollectionComparer, NOTHING_CHANGED } from './collections.ts'
-import { whyNoTarget } from './outward-post.ts'
 import { createPlaceReader } from './places.ts'
 import {
   createSecretRows,

@@ -6,6 +6,7 @@ import { ApiError, isReplaced } from '#src/errors.ts'
 import { findChanges, selectWatched, updateNotified } from '#src/extensions/fields/values.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
+import type { OutwardRules } from '#src/lib/outward.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { ValueChange, WatchedValue } from '../changes/schemas.ts'
 import type { ChangedFields, CollectionComparer } from './collections.ts'
@@ -24,7 +25,7 @@ import {
   releaseClaim,
   renewClaim,
 } from './delivery-queries.ts'
-import { type OutwardRules, postOutward } from './outward-post.ts'
+import { postOutward } from './outward-post.ts'
 import type { PlaceReader } from './places.ts'
 import type { PlaceWithValues } from './queries.ts'
 import type { DisabledReason, WebhookTest } from './schemas.ts'

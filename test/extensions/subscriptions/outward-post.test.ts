@@ -4,7 +4,8 @@ import { type AddressInfo, createServer as createSocketServer, type Socket } fro
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { postOutward, whyNoTarget } from '#src/extensions/subscriptions/outward-post.ts'
+import { postOutward } from '#src/extensions/subscriptions/outward-post.ts'
+import { whyNoTarget } from '#src/lib/outward.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 const STRICT = { ports: [443, 8443], allowPrivate: false }
