@@ -32,6 +32,7 @@ import { PATTERNS } from '#src/http/parameters.ts'
 import type { ExtensionTag } from '#src/http/plugins/openapi.ts'
 import type { WebPage } from '#src/http/plugins/web-pages.ts'
 import { LOAD_OBSERVERS, type LoadObserver } from '#src/ingest/observers.ts'
+import { RASTER_READERS, type RasterReader } from '#src/ingest/readers.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Maps } from '#src/maps/maps.ts'
 
@@ -96,6 +97,8 @@ export interface Extension extends SettingsOwner {
   ofReleases?: readonly (keyof Tables)[]
   /** Follows the loads of releases. */
   observeLoads?(): Promise<LoadObserver>
+  /** Reads rasters that the core does not. */
+  rasters?(): Promise<RasterReader>
   /** Polygons that requests name. */
   places?(): Promise<PlaceSource>
   /** Jobs, by name, that delete what has had its time: also where the extension is off. */
@@ -125,6 +128,7 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
     if (extension.sql) FOLDERS.push({ extension: extension.name, url: extension.sql })
     OF_RELEASES.push(...(extension.ofReleases ?? []))
     if (extension.observeLoads) LOAD_OBSERVERS.push(extension.observeLoads)
+    if (extension.rasters) RASTER_READERS.push({ extension: extension.name, load: extension.rasters })
     if (extension.accounts) ACCOUNT_DATA.push(extension.accounts)
     Object.assign(ACCOUNT_LIMITS, extension.accountLimits)
     for (const [name, store] of Object.entries(extension.tileStores ?? {})) {

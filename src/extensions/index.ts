@@ -5,6 +5,7 @@ import { doctor } from './doctor/index.ts'
 import { downloads } from './downloads/index.ts'
 import { listed } from './extension.ts'
 import { fields } from './fields/index.ts'
+import { formats } from './formats/index.ts'
 import { messages } from './messages/index.ts'
 import { ogc } from './ogc/index.ts'
 import { packs } from './packs/index.ts'
@@ -30,6 +31,7 @@ export const EXTENSIONS = listed([
   citations,
   doctor,
   fields,
+  formats,
   messages,
   packs,
   reference,

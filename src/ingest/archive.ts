@@ -8,6 +8,7 @@ import { OperatorError } from '#src/errors.ts'
 import { findNearest, nameKey } from '#src/lib/names.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { refusePacked } from './other-formats.ts'
+import { listRasters } from './readers.ts'
 
 const MAX_ENTRIES = 10_000
 /** A .shp cannot be much larger, and the boundaries of a country are not. */
@@ -39,13 +40,13 @@ export async function archiveIn(path: string): Promise<string | undefined> {
   return undefined
 }
 
-export const RASTER = /\.tiff?$/i
 const LISTED = 10
 
 /** @param named empty for the only raster @throws {OperatorError} with the nearest name, for one that is not there */
-export function rasterIn(names: string[], archivePath: string, named: string): string {
+export async function rasterIn(names: string[], archivePath: string, named: string): Promise<string> {
   if (names.includes(named)) return named
-  const rasters = names.filter((name) => RASTER.test(name))
+  const rasters = await listRasters(names)
+  if (rasters.includes(named)) return named
   const [only] = rasters
   if (named === '' && only !== undefined && rasters.length === 1) return only
   const files = names.filter((name) => !name.endsWith('/'))
@@ -90,6 +91,9 @@ export async function* gunzip(path: string, most = MAX_UNPACKED_BYTES): AsyncGen
   }
 }
 
+/** What Finder adds: folders of its own, and metadata by the names of files. */
+const OF_FINDER = /^__MACOSX\/|(?:^|\/)(?:\._[^/]*|\.DS_Store)$/
+
 export async function openZipArchive(path: string, name: string): Promise<Archive> {
   const { size } = await stat(path)
   const zip = await fromRandomAccessReaderPromise(new FileReader(path), size, { autoClose: false }).catch(
@@ -98,7 +102,7 @@ export async function openZipArchive(path: string, name: string): Promise<Archiv
   try {
     const entries = await readEntries(zip, name)
     return {
-      names: [...entries.keys()],
+      names: [...entries.keys()].filter((name) => !OF_FINDER.test(name)),
       open: (entry) => openEntry(zip, entries.get(entry) as Entry, name),
       sizeOf: (entry) => (entries.get(entry) as Entry).uncompressedSize,
       close: () => zip.close(),

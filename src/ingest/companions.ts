@@ -1,4 +1,4 @@
-import { type Static, type TInteger, type TString, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
 import { ODDS_TOLERANCE, RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
@@ -14,12 +14,10 @@ const MAX_CRS_LENGTH = 20_000
 /** Names with `*` may find more. */
 const MAX_FILES = 256
 
-const BAND_CHOICE: [TInteger, TString] = [Type.Integer({ minimum: 1 }), Type.String()]
-
 export const BAND = {
   file: Type.Optional(Type.String({ minLength: 1 })),
   files: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_FILES })),
-  band: Type.Union(BAND_CHOICE, { default: 1 }),
+  band: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.String()])),
   scale: Type.Optional(Type.Number()),
   offset: Type.Optional(Type.Number()),
   nodata: Type.Optional(Type.Union([Type.Number(), Type.Literal('nan'), Type.Literal('none')])),
@@ -28,14 +26,11 @@ export const BAND = {
   srs: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CRS_LENGTH })),
 }
 
-/** Without a default, which would be the band of the layer. */
-const OWN_BAND = { ...BAND, band: Type.Optional(Type.Union(BAND_CHOICE)) }
-
-const Band = Type.Object(OWN_BAND, { additionalProperties: false })
+const Band = Type.Object(BAND, { additionalProperties: false })
 type BandEntry = Static<typeof Band>
 
 const ProbabilityBand = Type.Object(
-  { ...OWN_BAND, unit: Type.Optional(Type.Enum(['1', '%'])) },
+  { ...BAND, unit: Type.Optional(Type.Enum(['1', '%'])) },
   { additionalProperties: false },
 )
 
@@ -117,9 +112,8 @@ export const COMPANION_DECIMALS: Partial<Record<CompanionRole, number>> = {
 const FROM_RASTER = 'from raster'
 
 /** A band about layers, as an entry of a manifest. */
-type CompanionEntry = Omit<BandEntry, 'band'> & {
+type CompanionEntry = BandEntry & {
   role: CompanionRole
-  band: number | string
   decimals?: number
   input?: string
   scenario?: string
@@ -149,7 +143,7 @@ export function listCompanions(
     if (scenario === undefined || typeof probability !== 'object' || odds.has(scenario)) continue
     odds.set(scenario, { role: 'probability', scenario, line, unit: '1', ...placeBand(layer, probability) })
   }
-  const { codes: _, ...landscape } = conditions?.raster ?? { codes: {}, band: 1 }
+  const { codes: _, ...landscape } = conditions?.raster ?? { codes: {} }
   return [
     ...ofLayers,
     ...odds.values(),
@@ -157,17 +151,13 @@ export function listCompanions(
   ]
 }
 
-/** With its file, and the number of its band. */
-function placeBand<Entry extends BandEntry>(
-  layer: BandEntry,
-  entry: Entry,
-): Entry & { band: number | string } {
-  const { band = 1 } = entry
-  if (hasFile(entry)) return { ...entry, band }
+/** With its file. */
+function placeBand<Entry extends BandEntry>(layer: BandEntry, entry: Entry): Entry {
+  if (hasFile(entry)) return entry
   const { file, files, srid, srs, nodata, mask } = layer
   const own = { file, files, srid, srs, nodata, mask }
   const stated = Object.entries(own).filter(([, value]) => value !== undefined)
-  return { ...Object.fromEntries(stated), ...entry, band }
+  return { ...Object.fromEntries(stated), ...entry }
 }
 
 function hasFile({ file, files }: BandEntry): boolean {
@@ -262,7 +252,8 @@ function findInOdds(layers: readonly LabelledLayer[], withoutSeasons: string | u
       problems.push({ path, message: `is not allowed: ${scenario} restates another scenario` })
       return
     }
-    const text = JSON.stringify(typeof probability === 'object' ? placeBand(layer, probability) : probability)
+    const isBand = typeof probability === 'object'
+    const text = JSON.stringify(isBand ? { band: 1, ...placeBand(layer, probability) } : probability)
     const first = given.get(scenario)
     if (!first) given.set(scenario, { index, text, probability })
     else if (first.text !== text) {

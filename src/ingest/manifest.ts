@@ -35,6 +35,7 @@ import {
   refusePacked,
   refuseUnreadable,
 } from './other-formats.ts'
+import { loadReaders } from './readers.ts'
 import type { LayerSource } from './source.ts'
 
 const LayerEntry = Type.Object(
@@ -97,7 +98,7 @@ export type Manifest = Omit<ManifestFile, 'layers' | 'conditions'> & {
  * @throws {OperatorError} for missing files
  */
 async function findPaths(folder: string, name: string): Promise<string[]> {
-  if (isAddress(name)) return [name]
+  if (isAddress(name) && (await loadReaders()).length > 0) return [name]
   refuseOtherRaster(name)
   const path = resolve(folder, name)
   if (basename(path).includes('*')) return findAll(path)
@@ -106,7 +107,7 @@ async function findPaths(folder: string, name: string): Promise<string[]> {
 }
 
 export function isAddress(name: string): boolean {
-  return /^https?:/i.test(name)
+  return /^(?:https?|s3):/i.test(name)
 }
 
 async function findAll(pattern: string): Promise<string[]> {
@@ -132,7 +133,7 @@ async function namesIn(archivePath: string): Promise<string[]> {
 async function refuseMissing(path: string): Promise<void> {
   const archive = await archiveIn(path)
   if (archive !== undefined)
-    return void rasterIn(await namesIn(archive), archive, path.slice(archive.length + 1))
+    return void (await rasterIn(await namesIn(archive), archive, path.slice(archive.length + 1)))
   if (await isThere(path)) return
   const folder = dirname(path)
   await refuseMissing(folder)
@@ -173,7 +174,7 @@ function fits(name: string, [start = '', ...parts]: string[]): boolean {
   return at + end.length <= name.length
 }
 
-const AJV = { allErrors: true, useDefaults: true, allowUnionTypes: true, verbose: true }
+const AJV = { allErrors: true, allowUnionTypes: true, verbose: true }
 
 /** Explains patterns to people. */
 const FORMS: Record<string, string> = {

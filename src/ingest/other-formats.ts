@@ -290,9 +290,19 @@ export function refuseOtherPath(name: string): void {
   if (rule !== undefined) throw new OperatorError(`${name} ${rule}.`)
 }
 
+/** An address without names, passwords and signatures, which are secret. */
+export function shownAddress(text: string): string {
+  if (!URL.canParse(text)) return 'An address'
+  const { protocol, host, pathname } = new URL(text)
+  return `${protocol}//${host}${pathname}`
+}
+
 /** @throws {OperatorError} for a raster elsewhere, or within a file, with the command that makes a GeoTIFF of it */
 export function refuseOtherRaster(name: string): void {
   const [, scheme = '', path = ''] = /^([a-z][a-z\d]+):\/\/(.+)$/i.exec(name) ?? []
+  if (/^https?$/i.test(scheme)) {
+    throw new OperatorError(`${shownAddress(name)} is not read here: download it, and give its path.`)
+  }
   const store = STORES[scheme.toLowerCase()]
   if (store !== undefined) {
     const line = conversion(store + (store === STORES.ftp ? name : path), stemOf(basename(path)))

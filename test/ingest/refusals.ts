@@ -5,14 +5,16 @@ import { expect } from 'vitest'
 import type { Database } from '#src/data/database.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { withoutReaders } from '#test/setup/readers.ts'
 import { fixture, ingestManifest, manifestText, writeManifest } from './fixtures.ts'
 import { type TiffOptions, writeTiff } from './tiff.ts'
 
 /** Ingests from a folder into a database in which a release is published already, which has to stay. */
 export type RefusingIngest = Awaited<ReturnType<typeof createRefusingIngest>>
 
-/** Publishes a release, so that what is refused has something to damage. */
+/** Publishes a release, so that what is refused has something to damage. The core reads GeoTIFFs alone. */
 export async function createRefusingIngest() {
+  const restoreReaders = withoutReaders()
   const folder = await newFolder()
   const service = await createTestApp({
     template: 'empty',
@@ -56,7 +58,10 @@ export async function createRefusingIngest() {
       return name
     },
     remove: (name: string) => rm(join(folder, name)),
-    close: () => service.close(),
+    async close() {
+      restoreReaders()
+      await service.close()
+    },
   }
 }
 

@@ -22,11 +22,13 @@ interface Verdict extends Digest {
 export function compareFiles(files: ReleaseFile[], given: Digest[]): Verdict[] {
   const verdicts = given.map((file): Verdict => {
     if (files.some(({ sha256 }) => sha256 === file.sha256)) return { ...file, state: 'same' }
-    const differs = files.some(({ name }) => name === file.name)
+    // Of an address, its last part.
+    const differs = files.some(({ name }) => basename(name) === file.name)
     return { ...file, state: differs ? 'differs' : 'not of the release' }
   })
   const missing = files.flatMap(({ name, sha256, bytes }): Verdict[] => {
-    const isThere = (one: Verdict) => one.sha256 === sha256 || (one.state === 'differs' && one.name === name)
+    const isThere = (one: Verdict) =>
+      one.sha256 === sha256 || (one.state === 'differs' && one.name === basename(name))
     return verdicts.some(isThere) ? [] : [{ name, sha256, bytes, state: 'missing' }]
   })
   return [...verdicts, ...missing]
@@ -35,8 +37,9 @@ export function compareFiles(files: ReleaseFile[], given: Digest[]): Verdict[] {
 async function digestNamed(file: string): Promise<Digest> {
   const path = pathNamed(file)
   const found = await stat(path).catch((error) => refuseUnreadable(file, error))
-  if (found.isDirectory()) throw new OperatorError(`${file} is a folder: name the files in it.`)
-  if (!found.isFile()) throw new OperatorError(`${file} is not a file.`)
+  if (found.isDirectory() && !/\.zarr$/i.test(path))
+    throw new OperatorError(`${file} is a folder: name the files in it.`)
+  if (!found.isFile() && !found.isDirectory()) throw new OperatorError(`${file} is not a file.`)
   return { name: basename(path), ...(await digestFile(path).catch((error) => refuseUnreadable(file, error))) }
 }
 

@@ -5,8 +5,8 @@ import { OperatorError } from '#src/errors.ts'
 import { decodeFile } from '#src/ingest/other-formats.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { GridSize } from '#src/raster/grid.ts'
-import type { ManifestLayer } from '../manifest.ts'
 import { refuseUnreadable } from '../other-formats.ts'
+import type { Band, MeantBand } from '../readers.ts'
 import type { SampleLayout } from './samples.ts'
 
 /** GDAL's metadata beside a raster whose format cannot hold it. */
@@ -144,8 +144,6 @@ const LONGEST_PROLOG = 200
 /** x = a * column + b * row + c, y = d * column + e * row + f. */
 export type Affine = [a: number, b: number, c: number, d: number, e: number, f: number]
 
-export type Band = ReturnType<typeof readBand>
-
 /** SampleFormat of TIFF. */
 const UNSIGNED = 1
 const SIGNED = 2
@@ -164,15 +162,14 @@ interface BandSources {
   path: string
 }
 
-export type MeantBand = Pick<ManifestLayer, 'band' | 'nodata' | 'scale' | 'offset'>
-
 /**
  * Contradictions are resolved as in GDAL, so that operators see the same: nodata beside the file, the rest in it. The
  * manifest overrides both. NaN never is a value.
  */
-export function readBand(sources: BandSources, entry: MeantBand, notes: Set<string>) {
+export function readBand(sources: BandSources, entry: MeantBand, notes: Set<string>): Band {
   const { image, type, inside: all, side, path } = sources
-  const number = typeof entry.band === 'number' ? entry.band : findNumber(entry.band, sources)
+  const { band = 1 } = entry
+  const number = typeof band === 'number' ? band : findNumber(band, sources)
   const count = image.getSamplesPerPixel()
   if (number > count) {
     throw new OperatorError(
@@ -201,7 +198,6 @@ export function readBand(sources: BandSources, entry: MeantBand, notes: Set<stri
     number,
     pixelType: type.pixelType,
     description: describeBand(number, sources),
-    /** As written: for Float32 pixels still to be rounded. */
     nodata: typeof nodata === 'number' && !Number.isNaN(nodata) ? nodata : undefined,
     scale: readNumber('scale') ?? 1,
     offset: readNumber('offset') ?? 0,
@@ -244,7 +240,10 @@ function classNotes({ image, side, path }: BandSources, number: number): string[
 
 const LISTED_NAMES = 20
 
-function describeBand(number: number, { inside, side }: BandSources): string | undefined {
+export function describeBand(
+  number: number,
+  { inside, side }: Pick<BandSources, 'inside' | 'side'>,
+): string | undefined {
   return (inside.get(number)?.description ?? side?.bands.get(number)?.description)?.trim()
 }
 
@@ -361,7 +360,12 @@ export function refuseInflated(
   path: string,
   part = 1,
 ): void {
-  const declared = Math.ceil(part * image.getWidth() * image.getHeight() * image.getSamplesPerPixel() * bytes)
+  const pixels = image.getWidth() * image.getHeight() * image.getSamplesPerPixel()
+  refuseTooFew(Math.ceil(part * pixels * bytes), fileSize, path)
+}
+
+/** @param declared bytes of pixels that a file is to hold */
+export function refuseTooFew(declared: number, fileSize: number, path: string): void {
   if (declared <= UNSUSPICIOUS_BYTES || declared <= MAX_RATIO * fileSize) return
   throw new OperatorError(
     `${path} has ${fileSize} bytes and says that they hold ${declared} bytes of pixels: more than ${MAX_RATIO} for one are not read of an image over ${UNSUSPICIOUS_BYTES} bytes.`,

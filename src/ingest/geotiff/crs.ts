@@ -1,5 +1,5 @@
 import type { GeoTIFFImage } from 'geotiff'
-import type { CrsText } from '#src/data/crs.ts'
+import type { FileCrs, GeoKeys } from '../readers.ts'
 
 /** A displaced pole, in PROJ, in WKT with PROJ, and in WKT 2. */
 const ROTATED_POLE =
@@ -137,8 +137,6 @@ function near(value: number | string | undefined, expected: number, tolerance: n
   return typeof value === 'number' && Math.abs(value - expected) <= tolerance
 }
 
-type GeoKeys = Record<string, number | string>
-
 /** A PROJ string without the ellipsoid, or why there is none. */
 type Projection = { proj: string } | { reason: string }
 
@@ -229,17 +227,6 @@ function ellipsoidIn(keys: GeoKeys): string | undefined {
   }
   return keys.GeogEllipsoidGeoKey === WGS84.ellipsoid ? '+ellps=WGS84' : undefined
 }
-
-export type FileCrs =
-  /** Of EPSG or ESRI. A projected one may have keys that contradict it. */
-  | { kind: 'epsg'; code: number; keys?: GeoKeys }
-  | ({ kind: 'text' } & CrsText)
-  /** A projection without a code, of a coded CRS. */
-  | { kind: 'projection'; proj: string; of: number }
-  | { kind: 'unnamed-wgs84' }
-  /** Degrees that are no longitude and latitude. */
-  | { kind: 'rotated-pole' }
-  | { kind: 'unknown'; reason: string }
 
 /** First keywords of WKT 1 and 2. */
 const GEOGRAPHIC_WKT = /^(GEOGCS|GEOGCRS|GEODCRS|GEODETICCRS|GEOGRAPHICCRS)\s*\[/i

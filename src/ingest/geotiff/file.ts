@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { GeoTIFF, type GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import type { PixelGrid, Window } from '#src/raster/grid.ts'
+import type { PixelGrid } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import {
   FORMAT_BYTES,
@@ -12,9 +12,10 @@ import {
   stemOf,
   TIFF_SIGNATURES,
 } from '../other-formats.ts'
+import { loadReaders, type Mask, type RasterFile } from '../readers.ts'
 import {
   type Affine,
-  type MeantBand,
+  describeBand,
   readBand,
   readInternalMetadata,
   readSampleType,
@@ -136,14 +137,6 @@ async function readBeside(imagePath: string, extension: string, maxBytes: number
   return undefined
 }
 
-/** Pixels are missing where it is 0. */
-interface Mask {
-  path: string
-  /** One array a band (from 1). */
-  read(window: Window, bands: number[]): Promise<Pixels[]>
-  close?(): Promise<void>
-}
-
 /** `FILE.msk` of GDAL; undefined without one. */
 async function sideMask(of: GeoTIFFImage, imagePath: string) {
   const path = `${imagePath}.msk`
@@ -218,26 +211,37 @@ function readingOnce(blocks: Blocks, band: number): Mask['read'] {
   }
 }
 
-export type RasterFile = Awaited<ReturnType<typeof openImage>>
-
+/** @throws {OperatorError} for other files than rasters that are read, with the line of GDAL that makes a GeoTIFF */
 export async function openRaster(path: string): Promise<RasterFile> {
   const refuse = (error: NodeJS.ErrnoException) => refuseUnreadable(path, error)
   const found = await stat(path).catch(refuse)
-  if (!found.isFile()) refuseNoFile(path, found)
+  if (!found.isFile()) return (await openOther(path, '')) ?? refuseNoFile(path, found)
   const file = await FileBytes.open(path).catch(refuse)
   try {
     const { data } = await file.fetchSlice({ offset: 0, length: FORMAT_BYTES })
     const beginning = Buffer.from(data).toString('latin1')
-    if (!TIFF_SIGNATURES.includes(beginning.slice(0, 4))) refuseOtherFormat(path, beginning)
-    return await openImage(file, path)
+    if (TIFF_SIGNATURES.includes(beginning.slice(0, 4))) return await openImage(file, path)
+    const other = await openOther(path, beginning)
+    if (!other) refuseOtherFormat(path, beginning)
+    await file.close()
+    return other
   } catch (error) {
     await file.close()
     refuseDamaged(path, error, file.fileSize)
   }
 }
 
+/** By an extension. */
+async function openOther(path: string, beginning: string): Promise<RasterFile | undefined> {
+  for (const reader of await loadReaders()) {
+    const file = await reader.open(path, beginning)
+    if (file) return file
+  }
+  return undefined
+}
+
 /** Only the first image and its mask. */
-async function openImage(file: FileBytes, path: string) {
+async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   const { mask } = await examineDirectories(file, path)
   const tiff = await GeoTIFF.fromSource(file)
   const image = await tiff.getImage()
@@ -259,17 +263,14 @@ async function openImage(file: FileBytes, path: string) {
     grid,
     ...(await readPlace(image, path, side)),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
-    /** Any mask may hide a pixel. */
+    bandCount: image.getSamplesPerPixel(),
+    words: (band) => ({ description: describeBand(band, { inside, side }), unit: undefined, notes: {} }),
     masks: masks.map((mask) => ({ ...mask, read: explained(mask) })),
-    /** From 1, a band that is a mask. */
     alphaBand,
-    /** @param fillIsMissing unwritten pixels have no value, so that they take neither memory nor disk */
-    refuseInflated: (fillIsMissing: boolean) =>
+    refuseInflated: (fillIsMissing) =>
       refuseInflated(image, type, file.fileSize, path, fillIsMissing ? blocks.writtenPart() : 1),
-    /** Of masks beside the file. */
     maskPaths: beside ? [beside.path] : [],
-    band: (entry: MeantBand, notes: Set<string>) =>
-      readBand({ image, type, inside, side, path }, entry, notes),
+    band: (entry, notes) => readBand({ image, type, inside, side, path }, entry, notes),
     read: explained({ path, read: blocks.read }),
     async close() {
       for (const { close } of [blocks, ...masks]) await close?.()

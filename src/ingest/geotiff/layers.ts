@@ -24,10 +24,10 @@ import {
 import type { ManifestLayer } from '../manifest.ts'
 import { stemOf } from '../other-formats.ts'
 import { isGeographic } from '../queries.ts'
+import type { Band, FileCrs, RasterFile } from '../readers.ts'
 import type { LayerSource } from '../source.ts'
-import { type Band, refuseAbsurdGrid } from './bands.ts'
-import { type FileCrs, findContradiction, parseCrs } from './crs.ts'
-import type { RasterFile } from './file.ts'
+import { refuseAbsurdGrid } from './bands.ts'
+import { findContradiction, parseCrs } from './crs.ts'
 
 /** The smallest common grid. */
 function combineGrids([first, ...others]: readonly [RasterFile, ...RasterFile[]]): Placement {
@@ -288,7 +288,7 @@ function refuseDifference(first: RasterFile, other: RasterFile, what: string): n
   )
 }
 
-function describeOrigin([first, ...others]: LayerFiles, { band }: ManifestLayer): string {
+function describeOrigin([first, ...others]: LayerFiles, { band = 1 }: ManifestLayer): string {
   const more = others.length === 0 ? '' : ` and ${others.length} more`
   return `${basename(first.path)}${more} band ${typeof band === 'number' ? band : `"${band}"`}`
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { CompanionRole } from '#schemas/certainty.ts'
 import type { Db } from '#src/data/tables.ts'
@@ -214,8 +214,12 @@ function statedNodata({ pixelType }: LayerSource, fileNodata = Number.NaN): numb
 function createDigester() {
   const files = new Map<string, { version: Promise<string>; digest: ReturnType<typeof digestFile> }>()
   const versionOf = async (path: string) => {
-    const { ino, size, mtimeNs } = await stat(path, { bigint: true })
-    return [ino, size, mtimeNs].join()
+    const versions: string[] = []
+    for (const file of await listFilesIn(path)) {
+      const { ino, size, mtimeNs } = await stat(file, { bigint: true })
+      versions.push([file, ino, size, mtimeNs].join())
+    }
+    return versions.join()
   }
   return {
     digest(path: string) {
@@ -234,8 +238,26 @@ function createDigester() {
   }
 }
 
+/** All files of a folder, in the order of their names; a file itself. */
+async function listFilesIn(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path]
+  const entries = await readdir(path, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  return files.map(({ parentPath, name }) => join(parentPath, name)).sort()
+}
+
+/** Of a folder, what `sha256sum` says of its files: a line each, of the digest and the name. */
 export async function digestFile(path: string): Promise<{ sha256: string; bytes: number }> {
   const hash = createHash('sha256')
+  if ((await stat(path)).isDirectory()) {
+    let bytes = 0
+    for (const file of await listFilesIn(path)) {
+      const found = await digestFile(file)
+      hash.update(`${found.sha256}  ${relative(path, file)}\n`)
+      bytes += found.bytes
+    }
+    return { sha256: hash.digest('hex'), bytes }
+  }
   const file = createReadStream(path)
   await pipeline(file, hash)
   return { sha256: hash.digest('hex'), bytes: file.bytesRead }

@@ -1,17 +1,11 @@
 // Runs on a server alone: what is stored of a raster is the same on both; rasters.test.ts tries each type of pixel.
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import type { ServerResponse } from 'node:http'
-import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { zipSync } from 'fflate'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { download } from '#src/ingest/geotiff/open-files.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import {
   fixture,
@@ -23,59 +17,19 @@ import {
 } from './fixtures.ts'
 import { createRefusingIngest, type RefusingIngest, refusalsOf } from './refusals.ts'
 
-/** What the server does at other paths than those of fixtures. */
-const ELSEWHERE: Record<string, (response: ServerResponse) => void> = {
-  '/moved.tif': (response) => response.writeHead(302, { location: '/names.tif' }).end(),
-  '/plain.tif': (response) =>
-    response.writeHead(302, { location: 'http://127.0.0.1/names.tif?key=s3cret' }).end(),
-  '/circle.tif': (response) => response.writeHead(301, { location: '/circle.tif' }).end(),
-  '/broken.tif': (response) => response.writeHead(500).end(),
-  '/silent.tif': (response) => response.writeHead(200).flushHeaders(),
-}
-
 let ingest: RefusingIngest
-let server: Server
-let base: string
 let temporary: string
-/** What was asked for: the path, and the range. */
-let asked: [string, string | undefined][]
 
 beforeAll(async () => {
   ingest = await createRefusingIngest()
-  const pem = await readFile(new URL('../fixtures/mail-server.pem', import.meta.url))
-  server = createServer({ key: pem, cert: pem }, async (request, response) => {
-    const { pathname } = new URL(request.url ?? '', base)
-    const range = request.headers.range
-    asked.push([pathname, range])
-    if (ELSEWHERE[pathname]) return ELSEWHERE[pathname](response)
-    const path = kindFixture(pathname.replace('/torn-', '/').slice(1))
-    if (!existsSync(path)) return response.writeHead(404).end()
-    const bytes = await readFile(path)
-    const tag = { etag: '"1"' }
-    if (range) {
-      const start = Number(/\d+/.exec(range)?.[0])
-      const part = { 'content-range': `bytes ${start}-${bytes.length - 1}/${bytes.length}` }
-      return response.writeHead(206, { ...tag, ...part }).end(bytes.subarray(start))
-    }
-    response.writeHead(200, { ...tag, 'content-length': bytes.length })
-    if (!pathname.startsWith('/torn-')) return response.end(bytes)
-    response.write(bytes.subarray(0, 1000), () => response.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  base = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 afterAll(async () => {
-  server.closeAllConnections()
-  server.close()
   await ingest.close()
 })
 
 beforeEach(async () => {
-  asked = []
   temporary = await newFolder()
   vi.stubEnv('TMPDIR', temporary)
-  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
 })
 afterEach(async () => {
   vi.unstubAllEnvs()
@@ -84,60 +38,6 @@ afterEach(async () => {
 
 let years = 2000
 
-test.each(['beside-scale.tif', 'mask-beside-float32.tif', 'world-prj.tif', 'world-upper.TIF'])(
-  '%s at an https address is loaded as it would be here, with what lies beside it',
-  async (name) => {
-    expect(await load({ file: `${base}/${name}` })).toEqual(await load({ file: kindFixture(name) }))
-    if (name.startsWith('mask')) expect(asked).toContainEqual([`/${name}.msk`, undefined])
-  },
-)
-
-test('a raster at an https address is loaded from where a torn connection left it, and where it leads elsewhere', async () => {
-  const layer = { file: kindFixture('names.tif'), band: 2 }
-  expect(await load({ ...layer, file: `${base}/torn-names.tif` })).toEqual(await load(layer))
-  expect(asked.filter(([path]) => path === '/torn-names.tif').map(([, range]) => range)).toEqual([
-    undefined,
-    'bytes=1000-',
-  ])
-  expect(await load({ ...layer, file: `${base}/moved.tif` })).toEqual(await load(layer))
-})
-
-const ADDRESSES = {
-  'what is not there': 'BASE/gone.tif?key=s3cret',
-  'what leads to http': 'BASE/plain.tif',
-  'what leads to itself': 'BASE/circle.tif',
-  'what fails': 'BASE/broken.tif?key=s3cret',
-  'an address of http': 'http://example.org/a.tif?key=s3cret',
-  'an address with a password': 'https://me:s3cret@example.org/a.tif',
-}
-
-test('addresses are refused, without what may be a secret', async () => {
-  const refusals = await refusalsOf(ADDRESSES, (address) =>
-    ingest.refusalOfFile(address.replace('BASE', base)),
-  )
-  expect(refusals).not.toContain('s3cret')
-  await expect(refusals.replaceAll(base, 'BASE')).toMatchFileSnapshot('refused/addresses.txt')
-})
-
-test('a server whose certificate nobody vouches for is refused', async () => {
-  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', undefined)
-  // By another name than before, since connections are kept.
-  const elsewhere = base.replace('127.0.0.1', 'localhost')
-  expect((await ingest.refusalOfFile(`${elsewhere}/names.tif`)).replace(elsewhere, 'BASE')).toMatch(
-    /^BASE\/names\.tif cannot be downloaded: .*certificate.*\.$/,
-  )
-})
-
-test.each([
-  ['has more than the 1000 bytes that are downloaded.', 'names.tif', {}],
-  ['cannot be downloaded: nothing came for 0.05 s.', 'silent.tif', { silenceMs: 50 }],
-  ['cannot be downloaded: it takes more than 0.1 s.', 'silent.tif', { wholeMs: 100 }],
-])('a download %s', async (refusal, path, limit) => {
-  const limits = { maxBytes: 1000, silenceMs: 60_000, wholeMs: 60_000, ...limit }
-  const done = download(new URL(`${base}/${path}`), join(ingest.folder, 'target'), limits)
-  await expect(done).rejects.toThrow(`${base}/${path} ${refusal}`)
-})
-
 test('a raster in a zip archive is loaded as it would be outside, with what lies beside it, by its name or as the only one', async () => {
   const expected = await load({ file: kindFixture('beside-scale.tif') })
   expect(expected).toMatchObject([{ scale: 0.25 }])
@@ -145,6 +45,9 @@ test('a raster in a zip archive is loaded as it would be outside, with what lies
   const archive = await zip('one.zip', Object.fromEntries(names.map((name) => [name, name])))
   expect(await load({ file: archive })).toEqual(expected)
   expect(await load({ file: `${archive}/beside-scale.tif` })).toEqual(expected)
+  const ofFinder = ['__MACOSX/._beside-scale.tif', '._beside-scale.tif', '.DS_Store']
+  const entries = [...names.map((name) => [name, name]), ...ofFinder.map((name) => [name, 'expected.json'])]
+  expect(await load({ file: await zip('finder.zip', Object.fromEntries(entries)) })).toEqual(expected)
 })
 
 test('a raster in a folder of an archive is loaded with its mask, and several by a name with stars', async () => {
@@ -192,8 +95,6 @@ test('notes name what the manifest names, not temporary files, and are one where
     `${note.replaceAll(plain, `${archive}/a.tif`)} The same holds for 2 more: b.tif, c.tif.`,
   ])
   expect(await notesOf('alone.tif.gz')).toEqual([note.replaceAll(plain, `${packed}/alone.tif`)])
-  const address = `${base}/alpha-uint8.tif`
-  expect(await notesOf(`${address}?key=s3cret`)).toEqual([note.replaceAll(plain, address)])
 })
 
 test('packed files that are not read, and paths of another kind, are refused with what to do', async () => {
@@ -224,6 +125,7 @@ test('packed files that are not read, and paths of another kind, are refused wit
     '/vsicurl/https://example.org/a.tif',
     '/vsizip/a.zip/a.tif',
     'file:///data/a.tif',
+    'https://me:s3cret@example.org/a.tif?key=s3cret',
     's3://bucket/a.tif',
     'gs://bucket/a.tif',
     'ftp://example.org/a.tif',
