@@ -90,30 +90,34 @@ async function readBlocks({ db, pause }: MapSource, layers: readonly Layer[]) {
   return { values: Float64Array.from(values), weights: Float64Array.from(weights) }
 }
 
-/** What layers must have in common for their values to compare: ends of ranges compare with values, spreads do not. */
-export function nameComparison({ input, condition, unit, role }: Layer): string {
+/**
+ * What layers must have in common for their values to compare: ends of ranges compare with values, spreads do not, and odds
+ * have the classes of their own season.
+ */
+export function nameComparison({ input, condition, unit, role, scenario }: Layer): string {
   const isSpread = role !== undefined && role !== 'low' && role !== 'high'
-  return JSON.stringify([input, condition, unit, ...(isSpread ? [role] : [])])
+  const own = role === 'probability' ? [scenario] : []
+  return JSON.stringify([input, condition, unit, ...(isSpread ? [role] : []), ...own])
 }
 
 /**
- * Makes the legend of a layer. Odds have fixed classes, and codes a class each. Other values are cut into classes together
- * with the layers of the same input, condition and unit, whose scenarios compare.
+ * Makes the legend of a layer. Codes have a class each, and odds classes of tenths or twentieths. Other values are cut into
+ * classes together with the layers of the same input, condition and unit, whose scenarios compare.
  */
 export async function makeLegend(
   source: MapSource,
   { release: { conditions }, layers, layer, seasons, cut }: MapSubject,
 ): Promise<Legend> {
   if (seasons) return SEASON_LEGEND
-  if (layer.role === 'probability') return ODDS_LEGEND
   if (layer.role === 'landscape') return makeCodeLegend(conditions)
   const comparison = nameComparison(layer)
   const compared = layers.filter((one) => one.minimum !== null && nameComparison(one) === comparison)
   if (compared.length === 0) return { classes: [], colours: [], classify: () => -1 }
-  const ends = {
+  const ends: ValueEnds = {
     minimum: Math.min(...compared.map(({ minimum }) => minimum as number)),
     maximum: Math.max(...compared.map(({ maximum }) => maximum as number)),
   }
+  if (layer.role === 'probability') return makeOddsLegend(ends)
   return cutIntoClasses(ends, await chooseSteps(source, compared, ends, cut), layer.decimals)
 }
 
@@ -148,14 +152,18 @@ function nameColour([red, green, blue]: Rgba): string {
   return `#${[red, green, blue].map((part) => part.toString(16).padStart(2, '0')).join('')}`
 }
 
-const ODDS_CLASSES = 10
+/** Odds are cut into tenths, and into twentieths where they take no more of those. */
+const ODDS_PARTS = 10
 
-/** Odds in tenths: the same in all releases. */
-const ODDS_LEGEND = makeOddsLegend()
-
-function makeOddsLegend(): Legend {
-  const steps = Array.from({ length: ODDS_CLASSES - 1 }, (_, at) => (at + 1) / ODDS_CLASSES)
-  const { classify, ...legend } = cutIntoClasses({ minimum: 0, maximum: 1 }, steps, 1)
+/** The tenths or twentieths that the odds of a season reach, all as wide. */
+function makeOddsLegend({ minimum, maximum }: ValueEnds): Legend {
+  const [least, most] = [minimum, maximum].map((end) => round(end, PROBABILITY_DECIMALS)) as [number, number]
+  const parts = most - least < 0.5 ? 2 * ODDS_PARTS : ODDS_PARTS
+  const first = Math.min(Math.floor(round(least * parts, PROBABILITY_DECIMALS)), parts - 1)
+  const last = Math.max(Math.ceil(round(most * parts, PROBABILITY_DECIMALS)), first + 1)
+  const steps = Array.from({ length: last - first - 1 }, (_, at) => (first + at + 1) / parts)
+  const ends = { minimum: first / parts, maximum: last / parts }
+  const { classify, ...legend } = cutIntoClasses(ends, steps, PROBABILITY_DECIMALS)
   return { ...legend, classify: (value) => classify(round(value, PROBABILITY_DECIMALS)) }
 }
 

@@ -37,25 +37,38 @@ const TILES_BYTES = 16 * 2 ** 20
 /** Bytes of a tile beside its picture. */
 const TILE_BYTES = 500
 
+/** Odds reach beyond the country: they are shown where their release has values. */
+async function readMask(source: MapSource, { layers, layer }: MapSubject, tile: MapTile) {
+  const isValued = ({ role, input }: Layer) =>
+    role === undefined && (layer.input === null || input === layer.input)
+  const valued = layer.role === 'probability' ? layers.find(isValued) : undefined
+  if (!valued) return () => false
+  const cells = await findCells(source, valued.coverage, tile)
+  const values = cells && (await readValues(source, valued, cells))
+  return (at: number) => values === undefined || Number.isNaN(values[at])
+}
+
 /** Draws a tile: a colour a class, nothing where there is no value. */
 async function draw(
   source: MapSource,
-  { layer, seasons }: MapSubject,
+  subject: MapSubject,
   { classes, colours, classify }: Legend,
   tile: MapTile,
 ): Promise<Buffer> {
+  const { layer, seasons } = subject
   const indices = new Uint8Array(MAP_TILE_SIZE ** 2)
   const cells = classes.length > 0 ? await findCells(source, layer.coverage, tile) : undefined
   if (cells) {
     const bands: Float64Array[] = []
     for (const band of seasons ?? [layer]) bands.push(await readValues(source, band, cells))
     const [values] = bands as [Float64Array]
+    const isMasked = await readMask(source, subject, tile)
     const valueAt = (at: number) => (seasons ? chooseLikeliest(bands, at) : (values[at] as number))
     for (const part of partsOf(values.length)) {
       await source.pause()
       for (let at = part.from; at < part.to; at++) {
         const value = valueAt(at)
-        if (!Number.isNaN(value)) indices[at] = 1 + classify(value)
+        if (!Number.isNaN(value) && !isMasked(at)) indices[at] = 1 + classify(value)
       }
     }
   }

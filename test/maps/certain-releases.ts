@@ -69,6 +69,20 @@ export const YIELD: ReleaseSource = {
   ],
 }
 
+/** @param at a pixel of {@link GRID} */
+export const isSea = (at: number) => at % 8 >= 4
+
+/** Values in the western half of the land alone; the odds reach beyond them. */
+export const COAST: ReleaseSource = {
+  description: releaseDescription({ product: 'yield', forecastPeriod: '2026-10-01' }),
+  coverages: [
+    coverageOf(GRID, [
+      [yieldLayer('Normal', { nodata: -1 }), pixelsOf(64, (at) => (isSea(at) ? -1 : normalAt(at)))],
+    ]),
+    ...YIELD.coverages.slice(1),
+  ],
+}
+
 /** The odds of the bad season lie on a grid of their own. */
 export const SCATTERED: ReleaseSource = {
   description: releaseDescription({ product: 'yield', forecastPeriod: '2026-09-01' }),

@@ -11,9 +11,11 @@ import { callUntilMade } from '#test/setup/made-answers.ts'
 import { openService } from '#test/setup/open-service.ts'
 import {
   COARSE,
+  COAST,
   codeAt,
   FERTILIZER,
   GRID,
+  isSea,
   loadRegion,
   MOUNTAINS,
   NO_ODDS,
@@ -29,7 +31,7 @@ import { centreOf, readPng } from './palette-png.ts'
 const hasGdal = spawnSync('gdallocationinfo', ['--help']).error === undefined
 if (!hasGdal) console.warn('test/maps/certainty.test.ts is skipped in part: it needs gdal-bin.')
 
-let [yields, rates, mountains] = ['', '', '']
+let [yields, rates, mountains, coast] = ['', '', '', '']
 
 const service = openService({
   template: 'empty',
@@ -39,6 +41,7 @@ const service = openService({
     yields = (await loadRelease(database, YIELD)).code
     rates = (await loadRelease(database, FERTILIZER)).code
     mountains = (await loadRelease(database, MOUNTAINS)).code
+    coast = (await loadRelease(database, COAST)).code
   },
 })
 
@@ -48,11 +51,8 @@ const get = async (url: string) => {
   return body
 }
 
-/** Viridis at ten places between the seven colours of it (N. Smith and S. van der Walt, 2015). */
-const TENTHS = [
-  ...['#440154', '#442673', '#3e4987', '#31688e', '#26838d'],
-  ...['#289e86', '#35b779', '#72cc55', '#b4dc39', '#fde725'],
-]
+/** The seven colours of viridis (N. Smith and S. van der Walt, 2015), for odds of 5 to 70 percent. */
+const TENTHS = ['#440154', '#443983', '#31688e', '#21918c', '#35b779', '#90d743', '#fde725']
 
 describe('maps', () => {
   test('what is about layers follows them, then the map of the likeliest season', async () => {
@@ -93,16 +93,39 @@ describe('maps', () => {
     expect([spread[0].from, spread.at(-1).to]).toEqual([40, 47])
   })
 
-  test('odds have ten fixed classes, and a tile has their colours', async () => {
+  test('odds have the tenths that they reach as classes, and a tile has their colours', async () => {
     const { classes } = await tilesetOf(yields, 6)
     expect(classes).toEqual(TENTHS.map((color, at) => ({ from: at / 10, to: (at + 1) / 10, color })))
-    expect((await get(`/releases/${yields}/layers/7/tiles.json?cut=equal`)).classes).toEqual(classes)
+    const equal = (await get(`/releases/${yields}/layers/6/tiles.json?cut=equal`)).classes
+    expect(equal).toEqual(classes)
+    // Of 5 to 80 percent, and of 10 to 90.
+    const ends = await Promise.all([7, 8].map(async (layer) => (await tilesetOf(yields, layer)).classes))
+    expect(ends.map((all) => [all[0].from, all.at(-1).to])).toEqual([
+      [0, 0.8],
+      [0.1, 0.9],
+    ])
     const found = await expectColours(yields, 6, (lng, lat) => {
       const pixel = pixelAt(COARSE, lng, lat)
       const odds = pixel === undefined ? null : oddsAt(pixel)
-      return odds && (TENTHS[Math.floor((odds[0] as number) / 10)] as string)
+      // The last class has its end, too.
+      return odds && (TENTHS[Math.min(6, Math.floor((odds[0] as number) / 10))] as string)
     })
     expect(found.size).toBeGreaterThan(5)
+  })
+
+  test('odds end where their release has no values', async () => {
+    for (const layer of [3, 'most-likely']) {
+      const { colourAt } = await pictureOf(coast, layer)
+      const shown = new Set<string>()
+      for (let at = 0; at < 256 ** 2; at++) {
+        const [x, y] = [at % 256, Math.floor(at / 256)]
+        const { lng, lat } = centreOf(TILE.zoom, TILE.column, TILE.row, x, y)
+        const [pixel, odds] = [pixelAt(GRID, lng, lat), pixelAt(COARSE, lng, lat)]
+        if (pixel === undefined || odds === undefined || oddsAt(odds) === null) continue
+        shown.add(`${isSea(pixel) ? 'sea' : 'land'} ${colourAt(x, y) === null ? 'empty' : 'coloured'}`)
+      }
+      expect([layer, [...shown].sort()]).toEqual([layer, ['land coloured', 'sea empty']])
+    }
   })
 
   test('the map of the likeliest season has a colour for each, and one for none', async () => {
