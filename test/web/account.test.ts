@@ -7,7 +7,7 @@ import { CHROMIUM } from '#test/setup/chromium.ts'
 import { expectState } from '#test/setup/page-state.ts'
 import { PASSWORD } from '#test/setup/people.ts'
 import { allFaultsOf } from './looks.ts'
-import { openPages, PHONE, savedBy, until } from './pages.ts'
+import { openPages, PHONE, savedBy, unfold, until } from './pages.ts'
 
 const EMAIL = 'amina@example.org'
 
@@ -28,12 +28,16 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     await page.getByRole('button', { name: 'Make an account' }).click()
     await page.getByText('Logged in as Amina Bekele.').waitFor()
     await expectState(page.locator('main'), 'account')
+    for (const summary of await page.locator('summary').all()) await summary.click()
+    await expectState(page.locator('main'), 'account-forms')
   })
 
   test('stay logged in over a reload; no token is kept but the one that is changed at each use', async () => {
     const { page } = visit
     const kept = () =>
-      page.evaluate<string[]>('[...Object.values(sessionStorage), ...Object.values(localStorage)]')
+      page.evaluate<string[]>(
+        '[...Object.values(sessionStorage), ...Object.values(localStorage)].filter((text) => text !== "")',
+      )
     const [before] = await kept()
     await page.reload()
     await page.getByText('Logged in as Amina Bekele.').waitFor()
@@ -42,8 +46,32 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     expect(after).not.toContain('.')
   })
 
+  test('are logged in and out together with other tabs, and no longer once all are closed', async () => {
+    const { page, close } = await visitors.open('/account')
+    const context = page.context()
+    const isIn = (tab: Page) => tab.getByText('Logged in as Amina Bekele.').waitFor()
+    await fillLogin(page, PASSWORD)
+    await isIn(page)
+    const other = await context.newPage()
+    await other.goto(`${visitors.url}/account`)
+    await isIn(other)
+    // Each changes the token, at the same moment.
+    await Promise.all([page.reload(), other.reload()])
+    await Promise.all([isIn(page), isIn(other)])
+    await other.getByRole('button', { name: 'Log out' }).click()
+    await fillLogin(page, PASSWORD)
+    await Promise.all([isIn(page), isIn(other)])
+    for (const tab of [page, other]) await tab.close()
+    const later = await context.newPage()
+    await later.goto(`${visitors.url}/account`)
+    await later.getByRole('button', { name: 'Log in' }).waitFor()
+    expect(await later.evaluate('localStorage.length')).toBe(0)
+    await close()
+  })
+
   test('make a key, which is shown once and works, and delete it', async () => {
     const { page } = visit
+    await unfold(page, 'Make a key')
     await page.getByLabel('What the key is for').fill('Dashboard')
     await page.getByRole('button', { name: 'Make a key' }).click()
     const key = await page.getByLabel('The key for Dashboard', { exact: true }).innerText()
@@ -63,6 +91,7 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     const { page } = visit
     const { writer } = service.database
     await sql`update session set authenticated_at = authenticated_at - interval '11 minutes'`.execute(writer)
+    await unfold(page, 'Make a key')
     await page.getByLabel('What the key is for').fill('Sensors')
     await page.getByRole('button', { name: 'Make a key' }).click()
     await page.getByRole('dialog').getByLabel('Password').fill(PASSWORD)
@@ -73,6 +102,7 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
 
   test('change the password, and log in with the new one alone', async () => {
     const { page } = visit
+    await unfold(page, 'Change the password')
     await page.getByLabel('Current password').fill(PASSWORD)
     await page.getByLabel('New password').fill('and is cut before the rain')
     await page.getByRole('button', { name: 'Change the password' }).click()
@@ -91,7 +121,8 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     const asked = 'POST /advisory/yield/point?lat=9.5&lng=38.5&name=Upper%20field'
     const { history_id } = (await service.ask(asked, { by })).body
     await page.getByRole('link', { name: 'History' }).click()
-    const item = page.locator('.item', { hasText: 'Yield: Upper field' })
+    const item = page.locator('.item', { hasText: 'Upper field' })
+    await item.getByText('All values, feedback, deletion').click()
     await item.getByText('How good was it?').click()
     await item.getByLabel('Rating').selectOption('5')
     await item.getByLabel('What was seen in the field').fill('3100')
@@ -109,7 +140,8 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     expect(new URL(page.url()).hash).toBe('#product=forage')
     await page.goBack()
     page.once('dialog', (dialog) => dialog.accept())
-    await item.getByRole('button', { name: 'Delete Upper field' }).click()
+    await item.getByText('All values, feedback, deletion').click()
+    await item.getByRole('button', { name: 'Delete Upper field, Yield' }).click()
     await item.waitFor({ state: 'detached' })
   })
 
@@ -121,7 +153,10 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
       ['/account/history', 'Download as CSV'],
     ]) {
       await page.goto(visitors.url + path)
-      await page.getByText(shown as string).waitFor()
+      await page
+        .getByText(shown as string)
+        .last()
+        .waitFor()
       await until(page, "!document.querySelector('[aria-busy=true]')")
       expect([path, await allFaultsOf(page)]).toEqual([path, []])
     }
@@ -130,13 +165,15 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
   test('delete the account, with all that there is of it', async () => {
     const { page } = visit
     await page.goto(`${visitors.url}/account`)
+    await unfold(page, 'Delete the account')
     await page.getByLabel('Type the e-mail').fill('somebody@example.org')
-    await page.getByRole('button', { name: 'Delete the account' }).click()
+    const remove = page.locator('form').getByRole('button', { name: 'Delete the account' })
+    await remove.click()
     await page.getByText('That is not amina@example.org.').waitFor()
     await page.getByLabel('Type the e-mail').fill(EMAIL)
-    await page.getByRole('button', { name: 'Delete the account' }).click()
+    await remove.click()
     await page.getByRole('button', { name: 'Log in' }).waitFor()
-    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    expect(await page.evaluate('sessionStorage.length + localStorage.length')).toBe(0)
     expect(visit.complaints).toEqual([])
   })
 

@@ -87,7 +87,7 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
     expect(condition()).toBeNull()
     await chooser().focus()
     await chooser().selectOption('Hill')
-    await sectionOf('Fertilizer').getByText('30', { exact: true }).waitFor()
+    await sectionOf('Fertilizer').locator('.value').getByText('30', { exact: true }).waitFor()
     await expectAnswer('lat=9.5&lng=38.2&condition=hill')
     expect(condition()).toBe('hill')
     // The keyboard stays where it was.
@@ -99,7 +99,7 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
   test('a link has the condition, and another place is asked for it', async () => {
     const { page } = visit
     await page.goto(`${visitors.url}/#product=yield&country=eth&condition=mid+slope&${UNKNOWN}`)
-    await sectionOf('Fertilizer').getByText('22', { exact: true }).waitFor()
+    await sectionOf('Fertilizer').locator('.value').getByText('22', { exact: true }).waitFor()
     expect(await chooser().inputValue()).toBe('mid slope')
   })
 
@@ -134,7 +134,7 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
 
   test('a condition that no release has is as if none was asked for', async () => {
     const { page, complaints, close } = await visitors.open(`/#country=eth&condition=valley&${FOOT}`)
-    await sectionOf('Fertilizer', page).getByText('10', { exact: true }).waitFor()
+    await sectionOf('Fertilizer', page).locator('.value').getByText('10', { exact: true }).waitFor()
     expect(complaints).toEqual([])
     await close()
   })
@@ -152,7 +152,7 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
     await page.getByRole('button', { name: 'Get the advice' }).click()
     await logIn(page)
     await page.locator('.report').waitFor()
-    const partOf = (title: string) => page.locator('.report section', { hasText: title })
+    await page.getByText('All seasons, odds and ranges').click()
     const geometry = rectangle(38.25, 9.2, 38.75, 9.8)
     const payload = { geometry, country_code: 'eth', crop: 'wheat', quantiles: [0.1, 0.5, 0.9] }
     const answerOf = async (product: string, condition?: string) => {
@@ -166,9 +166,10 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
     const bagsOf = async () => Number(/([\d,]+) bags of Urea/.exec(await summary())?.[1]?.replaceAll(',', ''))
     const mixed = await bagsOf()
     expect(await allFaultsOf(page)).toEqual([])
-    const condition = partOf('Fertilizer').getByLabel('Condition of the field')
+    const condition = page.getByLabel('Condition of the field, for fertilizer')
     await condition.selectOption('Hill')
-    await partOf('Fertilizer').getByText('Values for Hill.').waitFor()
+    // What was opened stays open.
+    await page.getByText('Values for Hill.').waitFor()
     expect(await condition.evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true)
     expect(await bagsOf()).toBeGreaterThan(mixed)
     const fertilizer = await answerOf('fertilizer', 'hill')
@@ -176,8 +177,13 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
     expect(complaints).toEqual([])
     // What the answers were is listed in the history.
     await page.goto(`${visitors.url}/account/history`)
-    await page.getByText('Urea, Normal, hill 30.5 kg/ha').first().waitFor()
-    expect(await page.getByText(/Dominant 2,600 kg\/ha$/).count()).toBe(1)
+    // One item a question: all products first, then the fertilizer on a hill.
+    const [hill, all] = await Promise.all([0, 1].map((at) => page.locator('.item').nth(at)))
+    await hill?.getByText('30.5 kg/ha of Urea in a normal season').waitFor()
+    expect(await page.locator('.item').count()).toBe(2)
+    expect(await all?.locator('.answers th').allInnerTexts()).toEqual(['Yield', 'Fertilizer'])
+    await all?.getByText('All values, feedback, deletion').click()
+    await all?.getByText(/Dominant 2,600 kg\/ha$/).waitFor()
     await close()
   })
 

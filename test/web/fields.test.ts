@@ -9,7 +9,7 @@ import { CHROMIUM } from '#test/setup/chromium.ts'
 import { expectFigures, expectState } from '#test/setup/page-state.ts'
 import { createTestAppWithPerson, makeAdmin, PASSWORD } from '#test/setup/people.ts'
 import { releaseDescription } from '#test/setup/releases.ts'
-import { figuresOfAreas, figuresOfClasses, figuresOfLayers, figuresOfReport } from './figures.ts'
+import { figuresOfAreas, figuresOfFifths, figuresOfLayers, figuresOfReport } from './figures.ts'
 import { allFaultsOf, looksOf } from './looks.ts'
 import { drawn, openPages, PHONE, savedBy, until } from './pages.ts'
 
@@ -33,11 +33,23 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
       { x: 200, y: 100 },
       { x: 300, y: 100 },
       { x: 300, y: 200 },
+      { x: 210, y: 190 },
     ]
     for (const position of corners) await canvas.click({ position })
-    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
     await page.getByText('3 corners').waitFor()
-    expect((await page.getByRole('textbox', { name: 'Corners' }).inputValue()).split('\n')).toHaveLength(3)
+    const outline = page.getByRole('textbox', { name: 'Corners' })
+    expect((await outline.inputValue()).split('\n')).toHaveLength(3)
+    expect(await page.getByRole('button', { name: /^(Done|Undo)$/ }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Clear' }).click()
+    expect(await outline.inputValue()).toBe('')
+    // With the keyboard at its end.
+    await page.getByRole('button', { name: 'Draw on the map' }).click()
+    await page.getByText('Click each corner').waitFor()
+    for (const position of corners) await canvas.click({ position })
+    await page.keyboard.press('Enter')
+    await page.getByText('4 corners').waitFor()
   })
 
   test('the map goes to where the visitor is, and says why where the browser does not tell', async () => {
@@ -61,11 +73,12 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     const { page } = phone
     await page.getByRole('button', { name: 'Get the advice' }).click()
     await logInAsked(page)
-    const section = page.locator('.report section', { hasText: 'Fertilizer' })
-    const total = section.locator('th', { hasText: 'Total (kg)' })
+    const total = page.locator('.report th', { hasText: 'In all' })
     await total.waitFor()
     const { x = 0, width = PHONE.width } = (await total.boundingBox()) ?? {}
     expect(x + width).toBeLessThan(PHONE.width)
+    await page.getByText('All seasons, odds and ranges').click()
+    const section = page.locator('.report section', { hasText: 'Fertilizer' })
     const columns = await section.locator('thead th').allInnerTexts()
     expect(columns.slice(0, 3)).toEqual(['Of', 'Total (kg)', 'Mean (kg/ha)'])
     expect(columns.slice(-4)).toEqual(['Low (10 %)', 'Middle', 'High (90 %)', 'Covered (%)'])
@@ -82,6 +95,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     await page.getByRole('button', { name: 'Get the advice' }).click()
     await logInAsked()
     await page.locator('.report').waitFor()
+    await page.getByText('All seasons, odds and ranges').click()
     const products = ['yield', 'fertilizer', 'isfm', 'forage']
     const payload = { geometry: FIELD, country_code: 'eth', quantiles: [0.1, 0.5, 0.9] }
     const found = products.map(async (product) => [product, await asked(`/advisory/${product}`, payload)])
@@ -92,7 +106,15 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     const bags = (input: string) => Math.ceil(Number(ofNormal(fertilizer_data, input)?.total_kg) / 50)
     const tons = (Number(ofNormal(answers.yield.yield_data)?.yield_kg_ha) * location.area_ha) / 1000
     const summary = `For ${location.area_ha.toPrecision(4)} ha in a normal season: ${bags('Urea')} bags of Urea, ${bags('DAP')} of DAP, about ${tons.toPrecision(3)} t of wheat.`
-    await expectState(page.locator('.report'), 'report', figuresOfReport(answers), [summary])
+    const { yield_kg_ha: mean, range } = ofNormal(answers.yield.yield_data) as {
+      yield_kg_ha: number
+      range: { low: number; high: number }
+    }
+    const [value, low, high] = [mean, range.low, range.high].map((one) =>
+      Math.round(one).toLocaleString('en'),
+    )
+    const first = `${value} kg/ha in a normal season, ${low} to ${high}`
+    await expectState(page.locator('.report'), 'report', figuresOfReport(answers), [first, summary])
     const link = page.getByRole('link', { name: 'Be told when this changes' })
     const wanted = new URLSearchParams((await link.getAttribute('href'))?.replace('account#', ''))
     const field = { country: 'eth', crop: 'wheat', name: 'Upper field', outline: CORNERS }
@@ -150,7 +172,13 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
       const [id = '', name = '', lat, lng] = row.split(',')
       return [id, [Number(name.slice(-3)), Number(lat), Number(lng), ...valuesOf(answer.items[at])]]
     })
-    const figures = { 'Results, in kg/ha': Object.fromEntries(shown) }
+    const ofLegend = answer.items
+      .filter(({ error }: { error?: string }) => !error)
+      .flatMap((item: Parameters<typeof valuesOf>[0]) => valuesOf(item).slice(0, 1))
+    const figures = {
+      'Results, in kg/ha': Object.fromEntries(shown),
+      'Fertilizer, DAP, Normal kg/ha': figuresOfFifths(ofLegend),
+    }
     await expectState(page.locator('main'), 'points', figures, [done])
     const values = valuesOf(first)
     expect(lines[1]).toBe([rows[0], ...values, first.release, first.synthetic, '', ''].join(','))
@@ -169,10 +197,15 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
       close,
     } = await visitors.open('/districts#product=yield&country=rwa&level=1&scenario=Normal')
     await page.locator('tbody tr').first().waitFor()
-    const { layers } = (await service.get(`/releases/${items[0].release}/layers`)).body
-    const legend = figuresOfClasses(layers[0].classes)
     await page.getByRole('button', { name: 'Normal', exact: true }).click()
-    const figures = { 'Yield, Normal kg/ha': legend, '': figuresOfAreas(items) }
+    // The legend is of the means that are shown.
+    const legendOf = (season: string) =>
+      figuresOfFifths(
+        items.map(({ yield_data }: { yield_data: { scenario: string; yield_kg_ha: number }[] }) =>
+          Number(yield_data.find(({ scenario }) => scenario === season)?.yield_kg_ha),
+        ),
+      )
+    const figures = { 'Yield, Normal kg/ha': legendOf('Normal'), '': figuresOfAreas(items) }
     await expectState(page.locator('main'), 'districts', figures)
     await page.getByLabel('Number').selectOption('max')
     await expectFigures(page.locator('main'), { ...figures, '': figuresOfAreas(items, 'max') })

@@ -28,7 +28,7 @@ export function figuresOfPlace(answer: Answers, area?: string): Figures {
 
 /** The numbers in the report of a field, of its answers by product. */
 export function figuresOfReport(answers: Answers): Figures {
-  const figures: Figures = {}
+  const figures: Figures = { [FIRST]: figuresOfFirst(answers) }
   for (const { title, value, odds, entry } of entriesOf(answers)) {
     const { condition, range, quantiles = [], total_kg, total_tons, covered_percent } = entry
     const ends = range ? [range.low, range.high, 100 * range.level] : []
@@ -41,6 +41,28 @@ export function figuresOfReport(answers: Answers): Figures {
     add(figures, table, [inputOf(entry), seasonOf(entry), condition], numbers)
   }
   return figures
+}
+
+/** The table of what answers first: the normal season, and the highest of what has no season. */
+const FIRST = 'In a normal season'
+
+function figuresOfFirst(answers: Answers): Figures[string] {
+  const figures: Figures = {}
+  for (const [product, [title, , key]] of Object.entries(PRODUCTS)) {
+    const entries: Answers[] = answers[product]?.[`${product}_data`] ?? []
+    const highest = entries.toSorted((one, other) => other[key] - one[key])[0]
+    const first = entries.some(({ scenario }) => scenario)
+      ? entries.filter(({ scenario }) => scenario === 'Normal')
+      : entries.filter((entry) => entry === highest)
+    for (const entry of first) {
+      const name = entry.scenario
+        ? (inputOf(entry) ?? title)
+        : `${title}: ${inputOf(entry)}, the highest of ${entries.length}`
+      const { total_kg, total_tons, range } = entry
+      add(figures, FIRST, [name], [total_kg ?? total_tons, entry[key], range?.low, range?.high])
+    }
+  }
+  return figures[FIRST] ?? {}
 }
 
 /** The entries of answers by product, with the numbers that are shown of their odds: `4 of 10 years (39 %)`. */
@@ -76,6 +98,20 @@ function add(figures: Figures, table: string, row: (string | undefined)[], numbe
 /** The numbers in a legend, from where to where each class goes. */
 export const figuresOfClasses = (classes: { from: number; to: number }[]): Figures[string] =>
   Object.fromEntries(classes.map(({ from, to }, at) => [String(at + 1), [from, to]]))
+
+/** The numbers in a legend of values that a page cuts into fifths: at numbers with two digits of their range. */
+export function figuresOfFifths(values: number[]): Figures[string] {
+  const sorted = values.toSorted((one, other) => one - other)
+  const [least = 0, most = 0] = [sorted[0], sorted.at(-1)]
+  const unit = 10 ** (Math.floor(Math.log10(most - least)) - 1)
+  const borders = [1, 2, 3, 4].map((fifth) => {
+    const value = sorted[Math.floor((fifth * sorted.length) / 5)] ?? most
+    return unit * Math.round(value / unit)
+  })
+  const between = [...new Set(borders)].filter((border) => border > least && border <= most)
+  const ends = [unit * Math.floor(least / unit), ...between, unit * Math.ceil(most / unit)]
+  return figuresOfClasses(ends.slice(0, -1).map((from, at) => ({ from, to: ends[at + 1] ?? 0 })))
+}
 
 const SEASONS = ['Normal', 'Above Normal', 'Below Normal', 'Dominant']
 

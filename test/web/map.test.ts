@@ -73,13 +73,30 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await close()
   })
 
+  test('waits for the first release of a demo, and goes on by itself', async () => {
+    const { page, close } = await visitors.open('/field')
+    const catalog = await answerOf('/catalog')
+    const demo = { loaded: 0, of: 10 }
+    let looks = 0
+    const ready = page.route('**/health/ready', (route) => route.fulfill({ json: { status: 'ok', demo } }))
+    await page.route('**/catalog', (route) =>
+      route.fulfill({ json: looks++ === 0 ? { ...catalog, releases: [] } : catalog }),
+    )
+    await ready
+    await page.reload()
+    await page.getByText('The service is still preparing. This page goes on by itself').waitFor()
+    await page.getByRole('button', { name: 'Get the advice' }).waitFor()
+    expect([await page.locator('.offline').textContent(), looks]).toEqual(['', 2])
+    await close()
+  })
+
   test('says how much of the demo is there while others of its releases are being loaded', async () => {
     const { page } = visit
     const demo = { loaded: 3, of: 10 }
     await page.route('**/health/ready', (route) => route.fulfill({ json: { status: 'ok', demo } }))
     await page.reload()
     await drawn(page)
-    await page.getByText('They are still being loaded: 3 of 10 releases are there.').waitFor()
+    await page.getByText('Demonstration data are still being loaded: 3 of 10 releases are there.').waitFor()
     await page.unroute('**/health/ready')
   })
 

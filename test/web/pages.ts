@@ -121,6 +121,11 @@ export async function logInAt(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click()
 }
 
+/** Opens what is folded below a title. */
+export async function unfold(page: Page, title: string): Promise<void> {
+  await page.locator('summary').getByText(title, { exact: true }).click()
+}
+
 /** Waits until the map has drawn all that is to be seen. */
 export async function drawn(page: Page): Promise<void> {
   await page.locator('.pane[data-state="idle"]').first().waitFor()

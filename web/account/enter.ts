@@ -1,6 +1,6 @@
 import { type Field, formOf } from '../parts/form.ts'
 import { newName, type Session } from '../parts/session.ts'
-import { send } from '../shell/api.ts'
+import { send, whileBusy } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { account } from '../texts/en.ts'
 
@@ -120,7 +120,8 @@ function registration(session: Session, show: (way: string) => void, entered: ()
     action: account.register,
     async submit({ name: called = '', organisation = '', email = '', password = '' }) {
       const wanted = { name: called, email, password, ...(organisation !== '' && { organisation }) }
-      await send('auth/register', wanted, { headers: { 'idempotency-key': name } })
+      const headers = { 'idempotency-key': name }
+      await whileBusy(() => send('auth/register', wanted, { headers }))
       try {
         await session.login({ email, password })
       } catch (error) {

@@ -6,8 +6,11 @@ import { formOf } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
 import { type Page, startPage } from '../parts/start.ts'
 import { valuesText } from '../parts/values.ts'
+import { answerLines } from '../place/answer.ts'
+import { readEntries } from '../place/answered.ts'
 import { element } from '../shell/element.ts'
 import { history, TEXTS } from '../texts/en.ts'
+import { nameOfProduct } from '../texts/names.ts'
 import { entrance } from './enter.ts'
 import { feedbackForm } from './feedback.ts'
 
@@ -88,6 +91,7 @@ function listOf(
   catalog: Catalog,
 ) {
   const list = element('ul', { class: 'items' })
+  const questions = new Map<Element | null, HistoryItem[]>()
   const drawn: Feature[] = []
   let cursor: string | null = null
 
@@ -100,9 +104,18 @@ function listOf(
       }),
     ])
     cursor = page.next_cursor
-    list.append(...page.items.map((item) => itemOf(session, item, catalog)))
+    // The last question of a page may have answers on the next one.
+    const last = list.lastElementChild
+    const added = questionsOf([...(questions.get(last) ?? []), ...page.items])
+    last?.remove()
+    for (const question of added) {
+      const row = questionOf(session, question, catalog)
+      questions.set(row, question)
+      list.append(row)
+    }
     drawn.push(...shapes.features)
-    draw(drawn)
+    // Answers to one question have the same shape.
+    draw([...new Map(drawn.map((one) => [JSON.stringify(one.geometry), one])).values()])
     further.hidden = cursor === null
   }
 
@@ -115,31 +128,90 @@ function listOf(
   return element('section', { class: 'card', 'aria-label': history.title }, place, further)
 }
 
-function itemOf(session: Session, item: HistoryItem, catalog: Catalog) {
-  const { id, created_at, product, location, forecast_period, answer } = item
-  const row = element('li', { class: 'item' })
+/** Answers to one question come within a minute of each other. */
+const TOGETHER_MS = 60_000
+
+/**
+ * Items by question, the newest first, as they are: pages ask every product about a place, one answer each. Counted from the
+ * oldest, since who looks at an answer may ask for one product again.
+ */
+function questionsOf(items: HistoryItem[]): HistoryItem[][] {
+  const questions: HistoryItem[][] = []
+  for (const item of items.toReversed()) {
+    const question = questions[0]
+    const before = question?.[0]
+    const isSame =
+      before !== undefined &&
+      JSON.stringify(before.location) === JSON.stringify(item.location) &&
+      Date.parse(item.created_at) - Date.parse(before.created_at) < TOGETHER_MS &&
+      question?.every(({ product }) => product !== item.product)
+    if (isSame) question?.unshift(item)
+    else questions.unshift([item])
+  }
+  return questions
+}
+
+/** A question with what answers it first; all values, feedback and deletion are folded. */
+function questionOf(session: Session, items: HistoryItem[], catalog: Catalog) {
+  const [{ created_at, location, forecast_period }] = items as [HistoryItem]
+  const order = catalog.products.map(({ product }) => product)
+  const sorted = items.toSorted((one, other) => order.indexOf(one.product) - order.indexOf(other.product))
+  const row = element(
+    'li',
+    { class: 'item' },
+    element('strong', {}, location.name),
+    element('span', {}, history.when(timeText(created_at), forecast_period)),
+    element('a', { href: `./#at=${location.lat},${location.lng}` }, history.at(location.lat, location.lng)),
+    firstAnswers(sorted, catalog),
+  )
+  const parts = sorted.map((item) => {
+    const part = itemOf(session, item, catalog, () => {
+      part.remove()
+      items.splice(items.indexOf(item), 1)
+      if (items.length === 0) row.remove()
+    })
+    return part
+  })
+  row.append(
+    element('details', { class: 'everything' }, element('summary', {}, history.everything), ...parts),
+  )
+  return row
+}
+
+function firstAnswers(items: HistoryItem[], { products }: Catalog) {
+  const rows = items.flatMap(({ product, answer }) =>
+    products.flatMap((one) => {
+      const nested = (answer as Record<string, unknown>)[one.product]
+      const own = product === one.product ? answer : nested
+      if (typeof own !== 'object' || own === null) return []
+      const lines = answerLines({ unit: one.unit, entries: readEntries(own, one.value.key) })
+      const name = element('th', { scope: 'row' }, nameOfProduct(one.product))
+      return lines.length === 0 ? [] : [element('tr', {}, name, element('td', {}, ...lines))]
+    }),
+  )
+  return rows.length > 0 && element('table', { class: 'answers' }, element('tbody', {}, ...rows))
+}
+
+function itemOf(session: Session, item: HistoryItem, catalog: Catalog, removed: () => void) {
+  const { id, created_at, product, location, answer } = item
+  const name = TEXTS.products[product] ?? history.all
   const remove = workButton(
     history.remove,
     async () => {
       if (!confirm(history.removeSure(location.name))) return
       await session.remove(`history/${id}`)
-      row.remove()
+      removed()
     },
-    { 'aria-label': history.removeNamed(location.name, timeText(created_at)) },
+    { 'aria-label': history.removeNamed(location.name, name, timeText(created_at)) },
   )
-  row.append(
-    element('strong', {}, `${TEXTS.products[product] ?? history.all}: ${location.name}`),
-    element('span', {}, history.when(timeText(created_at), forecast_period)),
-    element(
-      'span',
-      {},
-      element('a', { href: `./#at=${location.lat},${location.lng}` }, history.at(location.lat, location.lng)),
-    ),
-    element('span', {}, valuesText(answer, catalog)),
+  return element(
+    'div',
+    { class: 'answered' },
+    element('h3', {}, name),
+    element('p', {}, valuesText(answer, catalog)),
     feedbackForm(session, item, catalog),
     element('div', { class: 'actions' }, remove),
   )
-  return row
 }
 
 startPage('account', history.title, open)

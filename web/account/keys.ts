@@ -1,5 +1,5 @@
 import type { ApiKey, ApiKeyList, NewApiKey } from '#schemas/keys.ts'
-import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
+import { loaded, onRequest, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { newName, type Session } from '../parts/session.ts'
 import { element } from '../shell/element.ts'
@@ -16,8 +16,11 @@ export function keysSection(session: Session) {
     keys.title,
     element('p', {}, keys.why),
     list,
-    keyForm(session, made, () => list.reload()),
     made,
+    onRequest(
+      keys.make,
+      keyForm(session, made, () => list.reload()),
+    ),
   )
 }
 

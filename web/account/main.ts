@@ -27,13 +27,35 @@ async function open(page: Page) {
       ' ',
       workButton(account.logout, session.logout),
     ),
-    element(
-      'p',
-      { class: 'actions' },
+    besides(
+      sectionsOf(page),
       element('a', { href: 'account/history' }, history.title),
       user.role === 'admin' && element('a', { href: 'operations' }, operations.title),
     ),
-    ...sectionsOf(page),
+  )
+}
+
+/** Sections with a list of them at their side, which leads to each, and to other pages. */
+function besides(sections: HTMLElement[], ...others: (HTMLElement | false)[]) {
+  const links = sections.map((section) => {
+    const heading = section.querySelector('h3')
+    const onclick = () => {
+      section.scrollIntoView()
+      heading?.setAttribute('tabindex', '-1')
+      heading?.focus()
+    }
+    return element(
+      'li',
+      {},
+      element('button', { type: 'button', class: 'link', onclick }, heading?.textContent),
+    )
+  })
+  const pages = others.map((other) => other && element('li', {}, other))
+  return element(
+    'div',
+    { class: 'besides' },
+    element('nav', { 'aria-label': account.parts }, element('ul', {}, ...pages, ...links)),
+    element('div', { class: 'column' }, ...sections),
   )
 }
 

@@ -1,5 +1,5 @@
 import type { Session as Login, SessionList } from '#schemas/auth.ts'
-import { loaded, section, timeText, workButton } from '../parts/blocks.ts'
+import { loaded, onRequest, section, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
 import { element } from '../shell/element.ts'
@@ -30,7 +30,12 @@ export function profileSection(session: Session) {
       said.replaceChildren(profile.saved)
     },
   })
-  return section(profile.title, element('p', {}, profile.of(user?.email ?? '')), form, said)
+  return section(
+    profile.title,
+    element('p', {}, profile.of(user?.email ?? '')),
+    onRequest(profile.change, form),
+    said,
+  )
 }
 
 export function passwordSection(session: Session) {
@@ -54,7 +59,7 @@ export function passwordSection(session: Session) {
       said.replaceChildren(profile.passwordChanged)
     },
   })
-  return section(profile.password, form, said)
+  return section(profile.password, onRequest(account.changePassword, form), said)
 }
 
 /** Where somebody is logged in. */
@@ -107,5 +112,5 @@ export function deletionSection(session: Session) {
       session.forget()
     },
   })
-  return section(profile.removeTitle, element('p', {}, profile.removeWhy), form)
+  return section(profile.removeTitle, element('p', {}, profile.removeWhy), onRequest(profile.remove, form))
 }

@@ -6,13 +6,14 @@ import { createLayers } from '../parts/choices.ts'
 import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
+import { loadCatalog } from '../shell/api.ts'
 import { element, labelled, select } from '../shell/element.ts'
-import { districts, TEXTS } from '../texts/en.ts'
+import { districts, mapTexts } from '../texts/en.ts'
 import { districtsShown } from './shown.ts'
 
 /** All areas of a level of a country, each with the advice for the whole of it: a map and a table. */
-async function open({ session, view, remember, note, left }: Page) {
-  const catalog: Catalog = await session.get('catalog')
+async function open({ view, remember, note, left }: Page) {
+  const catalog = await loadCatalog(left)
   const series = seriesIn(view)
   const { release, place } = seriesChoosers(catalog, series, (chosen) =>
     remember({ ...chosen, level: view.get('level'), scenario: view.get('scenario') }),
@@ -25,7 +26,7 @@ async function open({ session, view, remember, note, left }: Page) {
       'div',
       { class: 'column' },
       place,
-      element('p', {}, areaSource() ? districts.noAreas : TEXTS.table.notListed),
+      element('p', {}, areaSource() ? districts.noAreas : mapTexts.table.notListed),
     )
   const said = {
     product: release.product,

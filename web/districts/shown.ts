@@ -1,13 +1,13 @@
 import type { Catalog, CatalogProduct, CatalogRelease, Tileset } from '../api-types.ts'
 import type { AreasOf } from '../geo/areas.ts'
-import { legend } from '../map/controls.ts'
 import type { FeaturesMap } from '../map/features-map.ts'
-import { NO_VALUE } from '../map/features-map.ts'
+import { type Class, classesOf, colorIn, legendOf } from '../map/legend.ts'
 import { type Layers, layerOf } from '../parts/choices.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { type Found, figureTable, loadFigures } from '../table/table.ts'
 import { type Row, rowsOf } from '../table/values.ts'
-import { districts, TEXTS } from '../texts/en.ts'
+import { districts, mapTexts, TEXTS } from '../texts/en.ts'
+import { nameOfLayer } from '../texts/names.ts'
 
 interface Wanted {
   catalog: Catalog
@@ -43,12 +43,9 @@ export function districtsShown(
   function choose(chosen: Parameters<typeof layerOf>[1]) {
     layers = layerOf(tilesets, chosen)
     keep(labelsOf(layers.layer))
-    drawLegend()
     draw()
     drawMap(false)
   }
-
-  const drawLegend = () => layers.layer && key.replaceChildren(legend(layers.layer, release, catalog))
 
   function draw() {
     if (!found) return
@@ -79,10 +76,12 @@ export function districtsShown(
       [layer.scenario],
       layer.condition,
     )
-    map?.show(featuresOf(rows, layer, area), whole).catch(() => {})
+    const classes = classesOf(rows.flatMap(({ values: [value] }) => value ?? []))
+    const meaning = { title: nameOfLayer(release.product, layer), unit: layer.unit, classes }
+    key.replaceChildren(legendOf({ ...meaning, note: mapTexts.legend.alike }))
+    map?.show(featuresOf(rows, classes, area), whole).catch(() => {})
   }
 
-  drawLegend()
   map?.ready.then(
     (drawn) =>
       drawn.on('click', 'feature-fill', ({ features }) => mark(features?.[0]?.properties.code ?? null)),
@@ -112,11 +111,11 @@ function figureOptions({ figures }: Found, { value, unit }: CatalogProduct) {
 }
 
 /** @param chosen the code of an area */
-function featuresOf(rows: Row[], layer: Tileset, chosen: string | null) {
+function featuresOf(rows: Row[], classes: Class[], chosen: string | null) {
   return rows.map(({ area: { code, geometry }, values: [value] }) => ({
     type: 'Feature' as const,
     geometry,
-    properties: { code, color: colorIn(layer, value ?? null), chosen: code === chosen },
+    properties: { code, color: colorIn(classes, value), chosen: code === chosen },
   }))
 }
 
@@ -149,16 +148,10 @@ export function layerChoosers(
   )
 }
 
-/** @returns as the map has it */
-export function colorIn({ classes }: Tileset, value: number | null): string {
-  if (value === null) return NO_VALUE
-  return classes.findLast(({ from }) => value >= from)?.color ?? classes[0]?.color ?? NO_VALUE
-}
-
 function nameOf(figure: string, unit: string) {
   return districts.figures[figure] ?? districts.mean(unit)
 }
 
 function noteOf(figure: string, unit: string) {
-  return districts.figures[figure] ? districts.note(nameOf(figure, unit)) : TEXTS.table.note
+  return districts.figures[figure] ? districts.note(nameOf(figure, unit)) : mapTexts.table.note
 }

@@ -1,5 +1,5 @@
 import type { Catalog, CatalogProduct as Product } from '../api-types.ts'
-import type { Session } from '../parts/session.ts'
+import { newName, type Session } from '../parts/session.ts'
 import type { Shape } from '../parts/shape.ts'
 import type { Entry } from '../parts/values.ts'
 import { whileBusy } from '../shell/api.ts'
@@ -101,9 +101,10 @@ function askFor(
     ...(name !== '' && { name }),
     ...(product.needs_crop && crop && { crop }),
   }
-  const send = () => session.send<FieldAnswer>(`advisory/${product.product}`, request, { signal })
-  // With a login each answer is kept.
-  return session.user() ? send() : whileBusy(send, signal)
+  // With a login each answer is kept: one, however often it is asked for.
+  const headers: HeadersInit = session.user() ? { 'idempotency-key': newName() } : {}
+  const send = () => session.send<FieldAnswer>(`advisory/${product.product}`, request, { signal, headers })
+  return whileBusy(send, signal)
 }
 
 /** Codes that say of one product alone why it has no value. */

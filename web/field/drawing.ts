@@ -40,10 +40,13 @@ const COLOR = '#d5006d'
  * @param drawn called with each change
  */
 async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void) {
-  const [{ TerraDraw, TerraDrawPolygonMode, TerraDrawSelectMode }, { TerraDrawMapLibreGLAdapter }] =
-    await Promise.all([import('terra-draw'), import('terra-draw-maplibre-gl-adapter')])
+  const [
+    { TerraDraw, TerraDrawModeUndoRedo, TerraDrawPolygonMode, TerraDrawSelectMode },
+    { TerraDrawMapLibreGLAdapter },
+  ] = await Promise.all([import('terra-draw'), import('terra-draw-maplibre-gl-adapter')])
   const draw = new TerraDraw({
     adapter: new TerraDrawMapLibreGLAdapter({ map }),
+    undoRedo: { modeLevel: new TerraDrawModeUndoRedo() },
     modes: [
       new TerraDrawPolygonMode({
         styles: {
@@ -90,6 +93,10 @@ async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void) {
       draw.clear()
       draw.setMode('polygon')
     },
+    /** Closes the outline, as the key does that the library knows; nothing happens before there are three corners. */
+    done: () => map.getCanvas().dispatchEvent(new KeyboardEvent('keyup', { key: 'Enter' })),
+    /** Takes the last corner back. */
+    undo: () => draw.undo(),
     end() {
       if (draw.enabled) draw.stop()
     },
@@ -102,36 +109,60 @@ const CORNER_DECIMALS = 6
 const rounded = (rings: number[][][]) =>
   rings.map((ring) => ring.map((corner) => corner.map((degrees) => Number(degrees.toFixed(CORNER_DECIMALS)))))
 
-/** Makes the button that begins a drawing, and its hint. */
-export function drawer(map: FeaturesMap, drawn: (shape: Shape) => void) {
+/**
+ * Makes the buttons of a drawing, and its hint.
+ *
+ * @param drawn called with null for one that was cleared
+ */
+export function drawer(map: FeaturesMap, drawn: (shape: Shape | null) => void) {
   const said = element('p', { role: 'status', class: 'hint' })
-  let drawing: Promise<{ begin(): void; end(): void }> | undefined
+  let drawing: ReturnType<typeof drawingOn> | undefined
   const button = workButton(field.draw, async () => {
     const ready = await map.ready
     drawing ??= drawingOn(ready, (shape) => {
       said.textContent = field.drawn(shape.coordinates.flat().length - 1)
+      show(clear)
       drawn(shape)
     })
     void map.show([], false)
     const { begin } = await drawing
     begin()
     said.textContent = field.drawing
+    show(done, undo, clear)
   })
+  const done = quiet(field.done, async () => (await drawing)?.done())
+  const undo = quiet(field.undo, async () => (await drawing)?.undo())
+  const clear = quiet(field.clear, () => {
+    end()
+    drawn(null)
+  })
+
+  function show(...shown: HTMLElement[]) {
+    for (const one of [done, undo, clear]) one.hidden = !shown.includes(one)
+  }
+
+  function end() {
+    said.textContent = ''
+    show()
+    drawing?.then(
+      ({ end }) => end(),
+      () => {},
+    )
+  }
+
   return {
-    button,
+    buttons: [button, done, undo, clear],
     said,
     /** Takes what is drawn away: something else is shown. */
-    end() {
-      said.textContent = ''
-      drawing?.then(
-        ({ end }) => end(),
-        () => {},
-      )
-    },
+    end,
   }
 }
 
-export function mapCard(map: FeaturesMap, { button, said }: ReturnType<typeof drawer>) {
-  const actions = element('div', { class: 'actions' }, button, positionButton(map))
+function quiet(label: string, onclick: () => unknown) {
+  return element('button', { type: 'button', class: 'quiet', hidden: true, onclick }, label)
+}
+
+export function mapCard(map: FeaturesMap, { buttons, said }: ReturnType<typeof drawer>) {
+  const actions = element('div', { class: 'actions' }, ...buttons, positionButton(map))
   return element('section', { class: 'card map-card' }, map.place, actions, said)
 }

@@ -8,6 +8,7 @@ import { type Field, fieldText, readField, readOrSay, swappedInto } from '../par
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { textZone } from '../parts/text-file.ts'
+import { loadCatalog } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { field } from '../texts/en.ts'
 import { adviceUnder, fieldAdvice } from './advice.ts'
@@ -27,8 +28,8 @@ const FILES = {
 
 /** A field that is drawn, pasted or dropped, and what the service says of it. */
 async function open(page: Page) {
-  const { session, view, note, left } = page
-  const catalog = await session.get<Catalog>('catalog')
+  const { view, note, left } = page
+  const catalog = await loadCatalog(left)
   const map = featuresMap(catalog, { label: field.map, left })
   let series = seriesIn(view)
   const choosers = element('div')
@@ -44,7 +45,7 @@ async function open(page: Page) {
   const drawing =
     map &&
     drawer(map, (shape) => {
-      outline.value = fieldText(shape)
+      outline.value = shape ? fieldText(shape) : ''
       swap.replaceChildren()
       result.forget()
       keep()
@@ -176,6 +177,8 @@ async function reportOn(
         if (!other) return
         advice = advice.map((each) => (each === one ? other : each))
         const next = show()
+        const [opened, fold] = [report, next].map((each) => each.querySelector('details'))
+        fold?.toggleAttribute('open', opened?.open)
         report.replaceWith(next)
         report = next
         report.querySelector<HTMLElement>(`[name="condition of ${one.product.product}"]`)?.focus()

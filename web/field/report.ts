@@ -17,6 +17,8 @@ import {
   seasonText,
   valueFormat,
 } from '../parts/values.ts'
+import { answerLines, firstEntries, nameOfAnswer, SEASON } from '../place/answer.ts'
+import { readEntry, type SectionEntry } from '../place/answered.ts'
 import { BAG_KG } from '../place/quantities.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { field, TEXTS } from '../texts/en.ts'
@@ -28,6 +30,8 @@ const TOTALS = { total_kg: 'kg', total_tons: 't' }
 
 /** Asks for a product under another condition of the field. */
 export type ChooseCondition = (one: ProductAdvice, condition: string | null) => void
+
+type Answered = Extract<ProductAdvice, { answer: unknown }>
 
 interface Asked {
   shape: Shape
@@ -50,7 +54,12 @@ export function fieldReport(
   links: HTMLElement[],
   choose: ChooseCondition,
 ) {
-  const answers = advice.flatMap((one) => ('answer' in one ? [one.answer] : []))
+  const answered = advice.flatMap((one) => ('answer' in one ? [one] : []))
+  const answers = answered.map(({ answer }) => answer)
+  const [first] = answered.map(({ product, answer }) => ({
+    unit: product.unit,
+    entries: entriesOf(answer).map((entry) => readEntry(entry, product.value.key)),
+  }))
   const location = answers[0]?.location
   const releases = catalog.releases.filter(({ release }) =>
     answers.some((answer) => answer.release === release),
@@ -60,7 +69,26 @@ export function fieldReport(
     { class: 'card report', 'aria-label': field.report },
     element('h3', { tabIndex: -1 }, name || field.report),
     syntheticNotice(answers.some(({ synthetic }) => synthetic)),
+    ...(first ? answerLines(first) : []),
     summaryOf(advice, catalog.crops.find(({ code }) => code === crop)?.name ?? ''),
+    answered.length > 0 && tableOfFirst(answered),
+    ...answered.map((one) => conditionChooser(one, choose)),
+    ...advice.map(
+      (one) =>
+        'reason' in one &&
+        element('p', {}, element('strong', {}, nameOfProduct(one.product.product)), `: ${one.reason}`),
+    ),
+    answered.length > 0 &&
+      element(
+        'details',
+        { class: 'everything' },
+        element('summary', {}, field.everything),
+        seasonNote(
+          catalog,
+          answers.flatMap((answer) => entriesOf(answer).map(({ scenario }) => scenario)),
+        ),
+        ...answered.map(productPart),
+      ),
     element(
       'div',
       { class: 'facts' },
@@ -76,11 +104,6 @@ export function fieldReport(
           field.on(new Date().toLocaleDateString(undefined, { dateStyle: 'long' })),
         ),
     ),
-    seasonNote(
-      catalog,
-      answers.flatMap((answer) => entriesOf(answer).map(({ scenario }) => scenario)),
-    ),
-    ...advice.map((one) => productPart(one, choose)),
     element(
       'footer',
       {},
@@ -95,88 +118,112 @@ export function fieldReport(
   )
 }
 
-function productPart(one: ProductAdvice, choose: ChooseCondition) {
-  const { product } = one
-  if (!('answer' in one)) {
-    return element(
-      'section',
+/** What answers first of all products, in one table. The number to buy comes first: a phone shows two. */
+function tableOfFirst(answered: Answered[]) {
+  const rows = answered.flatMap(({ product, answer }) => {
+    const entries = entriesOf(answer)
+    const read = entries.map((entry) => readEntry(entry, product.value.key))
+    const text = valueFormat(read.flatMap(({ value, range }) => [value, range?.low, range?.high]))
+    return firstEntries(read).map((one): [string, Record<keyof typeof field.firstColumns, string>] => [
+      nameOfFirst(product, one, read),
+      {
+        total: Object.entries(TOTALS)
+          .map(([name, unit]) =>
+            numberIn(entries[read.indexOf(one)]?.[name], (all) => `${amountText(all)} ${unit}`),
+          )
+          .join(''),
+        value: `${text(one.value)} ${product.unit}`,
+        range: one.range ? TEXTS.place.range(text(one.range.low), text(one.range.high)) : '',
+      },
+    ])
+  })
+  const { total, value, range } = field.firstColumns
+  return sheetOf(field.first, {}, rows, [
+    [total, (row) => row.total],
+    [value, (row) => row.value],
+    [range, (row) => row.range],
+  ])
+}
+
+function nameOfFirst({ product }: CatalogProduct, one: SectionEntry, all: SectionEntry[]) {
+  if (one.scenario === null)
+    return [nameOfProduct(product), nameOfAnswer(one, all)].filter(Boolean).join(': ')
+  return one.input ?? nameOfProduct(product)
+}
+
+const numberIn = (value: unknown, text: NumberText) => (typeof value === 'number' ? text(value) : '')
+
+/**
+ * A table in a place that scrolls where it is wide. Columns that are empty are left out.
+ *
+ * @param caption attributes of its caption
+ */
+function sheetOf<Row>(
+  title: string,
+  caption: Record<string, unknown>,
+  rows: [name: string, row: Row][],
+  all: [title: string, text: (row: Row) => string][],
+) {
+  const columns = all.filter(([, text]) => rows.some(([, row]) => text(row) !== ''))
+  const heads = columns.map(([name]) => element('th', { scope: 'col', class: 'number' }, name))
+  const lines = rows.map(([name, row]) =>
+    element(
+      'tr',
       {},
-      element('h4', {}, nameOfProduct(product.product)),
-      element('p', {}, one.reason),
-    )
-  }
-  const entries = entriesOf(one.answer)
-  const total = Object.keys(TOTALS).find((key) => entries.some((entry) => key in entry)) as
-    | keyof typeof TOTALS
-    | undefined
+      element('th', { scope: 'row' }, name),
+      ...columns.map(([, text]) => element('td', { class: 'number' }, text(row))),
+    ),
+  )
+  return element(
+    'div',
+    { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': title },
+    element(
+      'table',
+      {},
+      element('caption', caption, title),
+      element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, field.of), ...heads)),
+      element('tbody', {}, ...lines),
+    ),
+  )
+}
+
+/** All numbers of a product. */
+function productPart({ product, answer }: Answered) {
+  const entries = entriesOf(answer)
   const key = product.value.key
   // A field in one pixel has one value.
   const differs = entries.some((entry) => quantilesOf(entry).some((value) => value !== entry[key]))
   const sure = entries.map(certaintyOf)
   const years = yearsTexts(entries.map((entry) => ({ ...entry, ...certaintyOf(entry) })))
-  const ranged = sure.some(({ range }) => range !== null)
-  const withOdds = sure.some(({ probability }) => probability !== null)
   // Means, ranges and quantiles are of one layer, and stand beside each other.
   const value = valueFormat([
     ...entries.flatMap((entry) => [entry[key], ...(differs ? quantilesOf(entry) : [])]),
     ...sure.flatMap(({ range }) => (range ? [range.low, range.high] : [])),
   ])
-  // The number to buy comes first: a phone shows two.
-  const columns = [
-    ...(total ? [field.total(TOTALS[total])] : []),
-    `${field.mean} (${product.unit})`,
-    ...(ranged ? [field.range] : []),
-    ...(withOdds ? [TEXTS.odds.title] : []),
-    ...(differs ? field.quantiles : []),
-    field.covered,
-  ]
-  const cells = (entry: Entry) => [
-    ...(total ? [entry[total]] : []),
-    entry[key],
-    ...(ranged ? [rangeOf(entry, value)] : []),
-    ...(withOdds ? [years(entry.scenario)] : []),
-    ...(differs ? quantilesOf(entry) : []),
-    entry.covered_percent,
-  ]
-  const expected = one.answer.expected ?? []
-  const rows = [...entries, ...expected].map((entry) => cells(entry))
-  const names = [...entries.map(nameOf), ...expected.map(labelOf)]
   const covered = valueFormat(entries.map((entry) => entry.covered_percent))
-  const amount = amountFormat(total ? entries.map((entry) => entry[total]) : [])
-  const texts = [
-    ...(total ? [amount] : []),
-    value,
-    ...(ranged ? [value] : []),
-    ...(withOdds ? [value] : []),
-    ...(differs ? field.quantiles.map(() => value) : []),
-    covered,
-  ]
-  const title = [nameOfProduct(product.product), one.answer.forecast_period].filter(Boolean).join(', ')
+  const title = [nameOfProduct(product.product), answer.forecast_period].filter(Boolean).join(', ')
+  const named = (all: Entry[], name: (entry: Entry) => string) =>
+    all.map((entry): [string, Entry] => [name(entry), entry])
+  const rows = [...named(entries, nameOf), ...named(answer.expected ?? [], labelOf)]
+  const totals = Object.entries(TOTALS).map(([name, unit]): [string, (entry: Entry) => string] => {
+    const amount = amountFormat(entries.map((entry) => entry[name]))
+    return [field.total(unit), (entry) => numberIn(entry[name], amount)]
+  })
   return element(
     'section',
     {},
     element('h4', {}, title),
-    conditionChooser(one, entries, choose),
-    element(
-      'div',
-      { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': title },
-      element(
-        'table',
-        {},
-        element('caption', { class: 'unseen' }, title),
-        element(
-          'thead',
-          {},
-          element(
-            'tr',
-            {},
-            element('th', { scope: 'col' }, field.of),
-            ...columns.map((name) => element('th', { scope: 'col', class: 'number' }, name)),
-          ),
-        ),
-        element('tbody', {}, ...rows.map((values, at) => rowOf(names[at] ?? '', values, texts))),
-      ),
-    ),
+    sheetOf(title, { class: 'unseen' }, rows, [
+      ...totals,
+      [`${field.mean} (${product.unit})`, (entry) => numberIn(entry[key], value)],
+      [field.range, (entry) => rangeOf(entry, value)],
+      [TEXTS.odds.title, (entry) => years(entry.scenario)],
+      ...(differs ? field.quantiles : []).map((name, at): [string, (entry: Entry) => string] => [
+        name,
+        (entry) => numberIn(quantilesOf(entry)[at], value),
+      ]),
+      [field.covered, (entry) => numberIn(entry.covered_percent, covered)],
+    ]),
   )
 }
 
@@ -190,12 +237,9 @@ function nameOf(entry: Entry) {
 }
 
 /** Chooses the condition of the field, and says which one the values are for, or how they were mixed. */
-function conditionChooser(
-  one: Extract<ProductAdvice, { answer: unknown }>,
-  entries: Entry[],
-  choose: ChooseCondition,
-) {
+function conditionChooser(one: Answered, choose: ChooseCondition) {
   const { product, alternatives, chosen, answer } = one
+  const entries = entriesOf(answer)
   if (alternatives.length === 0) return false
   const options = alternatives.map(({ condition, title }) => ({ value: condition, text: title }))
   const control = select([{ value: '', text: TEXTS.choosers.byPlace }, ...options], chosen ?? '', (value) =>
@@ -206,7 +250,7 @@ function conditionChooser(
   return element(
     'div',
     { class: 'condition' },
-    labelled(field.condition, control),
+    labelled(field.condition(nameOfProduct(product.product)), control),
     element('p', { class: 'small' }, note),
   )
 }
@@ -235,22 +279,6 @@ function rangeOf(entry: Entry, text: NumberText) {
 
 function quantilesOf({ quantiles }: Entry) {
   return ((quantiles ?? []) as { value: number }[]).map(({ value }) => value)
-}
-
-/** @param texts how each number is written */
-function rowOf(label: string, values: unknown[], texts: NumberText[]) {
-  return element(
-    'tr',
-    {},
-    element('th', { scope: 'row' }, label),
-    ...values.map((value, at) =>
-      element(
-        'td',
-        { class: 'number' },
-        typeof value === 'number' ? texts[at]?.(value) : typeof value === 'string' && value,
-      ),
-    ),
-  )
 }
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -288,9 +316,6 @@ function sketch(shape: Shape, label: string) {
   drawing.append(outline)
   return element('figure', { class: 'sketch' }, drawing)
 }
-
-/** The season that the answer is about: neither the best case nor the worst. */
-const SEASON = 'Normal'
 
 /**
  * How much to buy, and how much to expect, in a sentence; false where no product is in kilograms per hectare.

@@ -48,6 +48,19 @@ export function createAreas({ boundaries }: Catalog) {
   }
 }
 
+/**
+ * Makes what finds the smallest areas of the country that a place lies in: near by, those of the first level have nothing to
+ * find one's way by.
+ */
+export function createFinest({ countries, boundaries }: Catalog, areasOf: AreasOf) {
+  return async (place: Place): Promise<Area[]> => {
+    const outlines = await Promise.all(countries.map(({ code }) => orNone(areasOf(code, 0))))
+    const code = outlines.flat().find((area) => contains(area, place))?.country_code
+    const levels = boundaries.filter((one) => one.country_code === code).map(({ level }) => level)
+    return code === undefined ? [] : orNone(areasOf(code, Math.max(0, ...levels)))
+  }
+}
+
 export type AreasOf = ReturnType<typeof createAreas>
 
 /** Areas, or none where they cannot be had: what lies on top of values may be missing. */

@@ -1,10 +1,19 @@
 import type * as MapLibre from 'maplibre-gl'
 import type { Bounds, Place } from '../api-types.ts'
 import type { Camera } from '../parts/view.ts'
+import { waitAloud } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { onThemeChange } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
-import { createPane, type Pane, type Shown } from './pane.ts'
+import type { createPane, Pane, Shown } from './pane-main.ts'
+
+const PANE = new URL('../map/pane-main.bundle.js', import.meta.url).href
+
+/** What draws on a map, which comes with the library that does. */
+export const loadPane = (): Promise<typeof import('./pane-main.ts')> => import(PANE)
+
+type Start = Parameters<typeof createPane>[2]
+type PaneIn = (room: HTMLElement, at: Start) => Pane
 
 /** Whether this browser can draw the map. */
 export function canDraw() {
@@ -22,12 +31,12 @@ interface Options {
 
 /** The map, and beside it another one to compare with: both are of the same place, and a slider says where they meet. */
 export async function createCanvas(container: HTMLElement, { camera, bounds, choose, moved }: Options) {
-  addStyles()
-  const maplibre = await import('maplibre-gl')
+  const [maplibre, { createPane }] = await Promise.all([import('maplibre-gl'), loadPane()])
+  const paneIn = (room: HTMLElement, at: Start) => createPane(maplibre, room, at, waitAloud)
   const room = element('div', { className: 'pane' })
   container.append(room)
   const start = camera ?? { zoom: 4, lat: 4, lng: 37 }
-  const first = createPane(maplibre, room, { center: [start.lng, start.lat], zoom: start.zoom })
+  const first = paneIn(room, { center: [start.lng, start.lat], zoom: start.zoom })
   first.map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right')
   first.map.addControl(new maplibre.ScaleControl({}), 'bottom-left')
   if (!camera && bounds) first.map.fitBounds(bounds, { padding: 24, animate: false })
@@ -59,7 +68,7 @@ export async function createCanvas(container: HTMLElement, { camera, bounds, cho
         return
       }
       if (!second) {
-        second = createSwipe(maplibre, container, first)
+        second = createSwipe(paneIn, container, first)
         listen(second.pane)
       }
       second.pane.show(compared)
@@ -76,16 +85,11 @@ export async function createCanvas(container: HTMLElement, { camera, bounds, cho
   }
 }
 
-function addStyles() {
-  const href = new URL('../lib/maplibre-gl/maplibre-gl.css', import.meta.url).href
-  document.head.prepend(element('link', { rel: 'stylesheet', href }))
-}
-
 /** Said of movements that follow another map's. */
 const FOLLOWING = new Event('following')
 
 /** Another map over one, of the same place: a slider says where the two meet. */
-function createSwipe(maplibre: typeof MapLibre, container: HTMLElement, { map }: Pane) {
+function createSwipe(paneIn: PaneIn, container: HTMLElement, { map }: Pane) {
   const over = element('div', { className: 'pane over' })
   const divider = element('div', { className: 'divider' })
   const slider = element('input', { type: 'range', min: '0', max: '100', value: '50', className: 'swipe' })
@@ -95,7 +99,7 @@ function createSwipe(maplibre: typeof MapLibre, container: HTMLElement, { map }:
   const all = [over, divider, left, right, slider]
   container.append(...all)
   const { lng, lat } = map.getCenter()
-  const pane = createPane(maplibre, over, { center: [lng, lat], zoom: map.getZoom() })
+  const pane = paneIn(over, { center: [lng, lat], zoom: map.getZoom() })
   const follow = following(map, pane.map)
   const lead = following(pane.map, map)
   const place = () => {

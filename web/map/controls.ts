@@ -1,26 +1,22 @@
 import type { Cut } from '#schemas/map.ts'
-import type { Catalog, CatalogRelease, Conditions, Tileset } from '../api-types.ts'
+import type { Catalog, Conditions } from '../api-types.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
 import { type Choices, type Layers, nameOdds } from '../parts/choices.ts'
-import { seasonNote } from '../parts/values.ts'
 import type { View } from '../parts/view.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import {
-  nameOfLayer,
-  nameOfMonth,
-  nameOfOdds,
-  nameOfProduct,
-  nameOfSource,
-  numberText,
-  titleOfCondition,
-} from '../texts/names.ts'
+import { nameOfMonth, nameOfOdds, nameOfProduct, titleOfCondition } from '../texts/names.ts'
 
 /** Narrower ones show the map first, and what to choose below it. */
 const WIDE = '(min-width: 60rem)'
 
-/** The parts of the page, each to be filled. */
-export function layout(main: HTMLElement) {
+/** As many countries are named. */
+const MOST_NAMED = 6
+
+const LIST = new Intl.ListFormat('en-GB')
+
+/** The parts of the page, each to be filled, below what it is for. */
+export function layout(main: HTMLElement, { products, countries, releases }: Catalog) {
   const part = (className: string) => element('div', { className })
   const [search, mode, choosers, legend] = [part('part'), part('part'), part('part'), part('legends')]
   const canvas = part('canvas')
@@ -35,7 +31,24 @@ export function layout(main: HTMLElement) {
     choosers,
   )
   main.className = 'map-page'
+  const published = products
+    .map(({ product }) => product)
+    .filter((code) => releases.some((one) => one.product === code))
+  const served = countries.filter(({ code }) => releases.some((one) => one.country_code === code))
+  const purpose = element(
+    'p',
+    { className: 'purpose', hidden: published.length === 0 },
+    TEXTS.purpose(
+      LIST.format(
+        published.map((code, at) => (at === 0 ? nameOfProduct(code) : nameOfProduct(code).toLowerCase())),
+      ),
+      served.length > MOST_NAMED
+        ? TEXTS.countries(served.length)
+        : LIST.format(served.map(({ name }) => name)),
+    ),
+  )
   main.replaceChildren(
+    purpose,
     element('div', { className: 'side' }, search, mode, chooserRoom),
     element('div', { className: 'stage' }, message, notice, canvas, legend, table),
     place,
@@ -197,64 +210,4 @@ function opacity(chosen: number, set: (opacity: number) => void) {
   })
   slider.addEventListener('input', () => set(Number(slider.value)))
   return slider
-}
-
-/** The legend of a layer: unit, classes and how they were cut. */
-export function legend(layer: Tileset, release: CatalogRelease, catalog: Catalog) {
-  const texts = TEXTS.legend
-  const odds = nameOdds(layer)
-  const isOfKinds = layer.classes.some(({ title }) => title !== undefined)
-  const rows = isOfKinds ? kindRows(layer) : classRows(layer, odds === null ? 1 : PERCENT)
-  const unit = odds === null ? layer.unit : isOfKinds ? '' : TEXTS.odds.unit
-  const title = odds === null ? nameOfLayer(release.product, layer) : nameOfOdds(odds)
-  return element(
-    'section',
-    { className: 'legend', 'aria-label': texts.title },
-    element('h2', {}, title, element('span', { className: 'unit' }, ` ${unit}`)),
-    rows.length > 0
-      ? element('ol', isOfKinds ? { className: 'kinds' } : {}, ...rows)
-      : element('p', {}, texts.empty),
-    element('p', { className: 'small' }, [explainClasses(layer, isOfKinds), texts.none].join(' ')),
-    seasonNote(catalog, odds === null ? [layer.scenario] : []),
-    element('p', { className: 'small' }, nameOfSource(release)),
-  )
-}
-
-const PERCENT = 100
-
-function explainClasses(layer: Tileset, isOfKinds: boolean) {
-  const texts = TEXTS.legend
-  if (nameOdds(layer) !== null) return isOfKinds ? TEXTS.odds.mostLikelyNote : TEXTS.odds.note
-  return [texts[layer.cut], layer.scenario !== null && texts.shared].filter(Boolean).join(' ')
-}
-
-/** @param factor of the numbers */
-function classRows({ classes }: Tileset, factor: number) {
-  const numbers = classes.map(({ from, to }) => [from, to].map((one) => numberText(factor * one)))
-  return classes.map(({ color }, at) => {
-    const [from = '', to = ''] = numbers[at] as string[]
-    const range = element('span', { className: 'unseen' }, TEXTS.legend.range(from, to))
-    const ends = at === classes.length - 1 ? [from, to] : [from]
-    const ticks = ends.map((end) => element('span', {}, end))
-    return element(
-      'li',
-      {},
-      swatchOf(color),
-      range,
-      element('span', { className: 'ticks', 'aria-hidden': 'true' }, ...ticks),
-    )
-  })
-}
-
-/** Classes that have no order. */
-function kindRows({ classes }: Tileset) {
-  return classes.map(({ color, title }) =>
-    element('li', {}, swatchOf(color), element('span', {}, title ?? '')),
-  )
-}
-
-function swatchOf(color: string) {
-  const swatch = element('span', { className: 'swatch' })
-  swatch.style.backgroundColor = color
-  return swatch
 }

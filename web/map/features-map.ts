@@ -6,11 +6,12 @@ import type {
   Map as MapLibreMap,
 } from 'maplibre-gl'
 import type { Area, Bounds, Catalog, Place } from '../api-types.ts'
-import { createAreas } from '../geo/areas.ts'
+import { type AreasOf, createAreas, createFinest } from '../geo/areas.ts'
+import { waitAloud } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { onThemeChange } from '../shell/frame.ts'
-import { canDraw } from './canvas.ts'
-import type { Pane, Shown } from './pane.ts'
+import { canDraw, loadPane } from './canvas.ts'
+import type { Pane, Shown } from './pane-main.ts'
 import { ABOVE_SHAPES, ABOVE_VALUES } from './style.ts'
 
 /** Its property `color` is its colour. A point with `far` stands for a shape where that is too small to be seen. */
@@ -42,7 +43,16 @@ export function featuresMap(
   const place = element('div', { class: 'pane features' })
   let features: Feature[] = []
   let around: Bounds | undefined
-  let base: Shown = { layer: undefined, opacity: 0, countries: [], areas: [], place: null, pixel: undefined }
+  const areasOf = createAreas(catalog)
+  let base: Shown = {
+    layer: undefined,
+    opacity: 0,
+    countries: [],
+    areas: [],
+    finest: createFinest(catalog, areasOf),
+    place: null,
+    pixel: undefined,
+  }
   let pane: Pane | undefined
   const ready = load()
 
@@ -52,10 +62,9 @@ export function featuresMap(
   }
 
   async function load() {
-    const [maplibre, { createPane }] = await Promise.all([import('maplibre-gl'), import('./pane.ts')])
+    const [maplibre, { createPane }] = await Promise.all([import('maplibre-gl'), loadPane()])
     left.throwIfAborted()
-    addStyles()
-    const made = createPane(maplibre, place, { center: [30, 3], zoom: 3 })
+    const made = createPane(maplibre, place, { center: [30, 3], zoom: 3 }, waitAloud)
     pane = made
     const { map } = made
     map.getCanvas().setAttribute('aria-label', label)
@@ -70,7 +79,7 @@ export function featuresMap(
     })
     left.addEventListener('abort', () => made.remove())
     draw({})
-    countriesOf(catalog).then(
+    countriesOf(catalog, areasOf).then(
       (countries) => draw({ countries }),
       () => {},
     )
@@ -123,8 +132,7 @@ export interface FeaturesMap {
   mark: (place: Place) => Promise<void>
 }
 
-async function countriesOf(catalog: Catalog) {
-  const areasOf = createAreas(catalog)
+async function countriesOf(catalog: Catalog, areasOf: AreasOf) {
   const outlines = await Promise.all(catalog.countries.map(({ code }) => areasOf(code, 0)))
   return outlines.flat()
 }
@@ -196,28 +204,4 @@ function widen(bounds: Bounds, coordinates: unknown) {
   bounds[1] = Math.min(bounds[1], lat)
   bounds[2] = Math.max(bounds[2], lng)
   bounds[3] = Math.max(bounds[3], lat)
-}
-
-function addStyles() {
-  const href = new URL('../lib/maplibre-gl/maplibre-gl.css', import.meta.url).href
-  if (document.querySelector(`link[href="${href}"]`)) return
-  document.head.prepend(element('link', { rel: 'stylesheet', href }))
-}
-
-/** From low to high: viridis, which those see as well who do not tell red from green. */
-const COLORS = ['#440154', '#3b528b', '#21918c', '#5ec962', '#fde725']
-
-/** Of what has no value. */
-export const NO_VALUE = '#888888'
-
-/** Where classes begin that have about as many values each. */
-export function classesOf(values: number[]) {
-  const sorted = [...values].sort((a, b) => a - b)
-  return COLORS.slice(1).map(
-    (_, index) => sorted[Math.floor((sorted.length * (index + 1)) / COLORS.length)] ?? 0,
-  )
-}
-
-export function colorOf(classes: number[], value: number) {
-  return COLORS[classes.filter((begin) => value >= begin).length] ?? ''
 }

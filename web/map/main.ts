@@ -1,4 +1,4 @@
-import type { Area, Catalog, FoundArea, FoundAreas, Place, Readiness } from '../api-types.ts'
+import type { Area, Catalog, FoundArea, FoundAreas, Place } from '../api-types.ts'
 import { type AreasOf, areaSource, boundsOf, createAreas, shortPlace } from '../geo/areas.ts'
 import {
   type Compared,
@@ -11,11 +11,12 @@ import {
   releaseIn,
 } from '../parts/choices.ts'
 import { readView, type View, writeView } from '../parts/view.ts'
-import { get } from '../shell/api.ts'
+import { get, loadCatalog } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
-import { choosers, layout, legend, modeChooser, type Offered, replaceControls } from './controls.ts'
+import { choosers, layout, modeChooser, type Offered, replaceControls } from './controls.ts'
+import { legend } from './legend.ts'
 import { createPlaceRoom } from './room.ts'
 import { searchForm } from './search.ts'
 import { createStage } from './stage.ts'
@@ -23,19 +24,11 @@ import { createStage } from './stage.ts'
 /** The page with the map: the address says what it shows, and follows what is chosen. */
 async function createMapPage(main: HTMLElement, catalog: Catalog) {
   const source = { catalog, areasOf: createAreas(catalog) }
-  const parts = layout(main)
+  const parts = layout(main, catalog)
   const page = new MapPage(parts, source)
   // A map that moves may have written another hash since.
   addEventListener('hashchange', ({ newURL }) => page.change(readView(new URL(newURL).hash)))
   await page.update()
-  // It is a note: without it the page is whole.
-  if (catalog.releases.every(({ synthetic }) => synthetic)) noteDemo(parts.notice).catch(() => {})
-}
-
-/** Says how much of the demo is there: the page has what was there when it was loaded. */
-async function noteDemo(notice: HTMLElement) {
-  const { demo } = await get<Readiness>('health/ready')
-  if (demo) notice.append(` ${TEXTS.demoLoading(demo.loaded, demo.of)}`)
 }
 
 class MapPage {
@@ -191,7 +184,7 @@ await open()
 async function open() {
   main.replaceChildren(element('p', { className: 'message', role: 'status' }, TEXTS.loading))
   try {
-    await createMapPage(main, await get<Catalog>('catalog'))
+    await createMapPage(main, await loadCatalog())
   } catch (error) {
     main.replaceChildren(
       element('p', { className: 'message', role: 'alert' }, TEXTS.failed((error as Error).message)),

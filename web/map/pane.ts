@@ -1,7 +1,9 @@
 import type { FeatureCollection } from 'geojson'
 import type * as MapLibre from 'maplibre-gl'
 import type { Area, Place, Position, Tileset } from '../api-types.ts'
-import { addressOf, waitAloud } from '../shell/api.ts'
+import { contains } from '../geo/areas.ts'
+import { addressOf, type waitAloud } from '../shell/api.ts'
+import { element } from '../shell/element.ts'
 import { isDark } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { loadBasemap } from './basemap.ts'
@@ -13,6 +15,8 @@ export interface Shown {
   opacity: number
   countries: Area[]
   areas: Area[]
+  /** The smallest ones around a place. */
+  finest: (place: Place) => Promise<Area[]>
   place: Place | null
   /** The outline of the pixel that answers there. */
   pixel: Position[] | undefined
@@ -20,19 +24,29 @@ export interface Shown {
 
 const VALUES = 'values'
 
+/** From which zoom on the smallest areas are drawn: districts are a hand wide then. */
+const NEAR_ZOOM = 8.5
+
 /** The answer of a busy service, such as to the first map of a release, and its retries. */
 const BUSY = 503
 const AGAIN_MS = 3000
-const MOST_ATTEMPTS = 10
+const MOST_ATTEMPTS = 300
 
-/** One map in the page: what is drawn in it is said anew as a whole each time. */
+/**
+ * One map in the page: what is drawn in it is said anew as a whole each time. It comes with the library, as a module of its own.
+ *
+ * @param wait that of the page, which says that it waits
+ */
 export function createPane(
   maplibre: typeof MapLibre,
   container: HTMLElement,
   camera: { center: [number, number]; zoom: number },
+  wait: typeof waitAloud,
 ) {
-  const map = mapIn(maplibre, container, camera)
+  const map = mapIn(maplibre, container, camera, wait)
   let shown: Shown | undefined
+  /** Undefined from afar. */
+  let near: Area[] | undefined
   let drawn = ''
   let ready = false
   map.on('style.load', () => {
@@ -40,9 +54,24 @@ export function createPane(
     drawn = ''
     draw()
   })
+  const where = element('div', { class: 'where' })
+  container.append(where)
+  map.on('moveend', lookNear)
+  async function lookNear() {
+    const isNear = () => map.getZoom() >= NEAR_ZOOM
+    const found = isNear() ? await shown?.finest(map.getCenter()) : undefined
+    if (found !== undefined && !isNear()) return
+    const isOther = found !== near
+    near = found
+    if (isOther) draw()
+    // The borders and the name of a district may be out of sight.
+    where.textContent = near?.find((one) => contains(one, map.getCenter()))?.name ?? ''
+  }
+
   function draw() {
     if (!ready || !shown) return
-    const { layer, opacity, countries, areas, place, pixel } = shown
+    const { layer, opacity, countries, place, pixel } = shown
+    const areas = near && near.length > 0 ? near : shown.areas
     drawValues(layer)
     if (map.getLayer(VALUES)) map.setPaintProperty(VALUES, 'raster-opacity', opacity / 100)
     fill('countries', shapesOf(countries))
@@ -89,6 +118,7 @@ export function createPane(
     show(next: Shown) {
       shown = next
       draw()
+      void lookNear()
     },
     /** @param opacity in percent */
     setOpacity(opacity: number) {
@@ -116,7 +146,11 @@ function mapIn(
   maplibre: typeof MapLibre,
   container: HTMLElement,
   camera: { center: [number, number]; zoom: number },
+  wait: typeof waitAloud,
 ) {
+  const href = new URL('../lib/maplibre-gl/maplibre-gl.css', import.meta.url).href
+  if (!document.querySelector(`link[href="${href}"]`))
+    document.head.prepend(element('link', { rel: 'stylesheet', href }))
   const map = new maplibre.Map({
     container,
     style: styleOf(isDark()),
@@ -141,13 +175,13 @@ function mapIn(
   map.on('idle', () => {
     container.dataset.state = 'idle'
   })
-  askAgain(map)
+  askAgain(map, wait)
   loadBasemap(map)
   return map
 }
 
 /** Asks for tiles again that a busy service has refused. */
-function askAgain(map: MapLibre.Map) {
+function askAgain(map: MapLibre.Map, wait: typeof waitAloud) {
   let attempts = 0
   let waiting = false
   map.on('error', ({ error }) => {
@@ -155,7 +189,7 @@ function askAgain(map: MapLibre.Map) {
     else if (!waiting && attempts < MOST_ATTEMPTS) {
       attempts++
       waiting = true
-      void waitAloud(AGAIN_MS).then(() => {
+      void wait(AGAIN_MS).then(() => {
         waiting = false
         if (map.getSource(VALUES)) map.refreshTiles(VALUES)
       })

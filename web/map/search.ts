@@ -1,6 +1,6 @@
 import type { FoundArea, FoundAreas, Place } from '../api-types.ts'
 import { element, labelled } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { mapTexts, TEXTS } from '../texts/en.ts'
 
 interface Actions {
   find: (name: string) => Promise<FoundAreas>
@@ -12,7 +12,7 @@ interface Actions {
 
 /** A form that finds areas by their names, and takes coordinates. */
 export function searchForm({ find: ask, countryNamed, showArea, showPlace }: Actions) {
-  const texts = TEXTS.search
+  const texts = mapTexts.search
   const input = element('input', {
     type: 'search',
     autocomplete: 'off',
@@ -96,7 +96,7 @@ function byFullName(found: FoundArea[], countryNamed: Actions['countryNamed']) {
   const named = new Map<string, FoundArea>()
   for (const area of found) {
     const names = [area.name, area.parent ?? area.name, countryNamed(area.country_code)]
-    const text = TEXTS.search.within(...new Set(names))
+    const text = mapTexts.search.within(...new Set(names))
     if (!named.has(text)) named.set(text, area)
   }
   return named

@@ -1,11 +1,11 @@
 import type { Area, Bounds, Catalog, CatalogRelease, Place } from '../api-types.ts'
-import { type AreasOf, orNone, pixelAt } from '../geo/areas.ts'
+import { type AreasOf, createFinest, orNone, pixelAt } from '../geo/areas.ts'
 import type { Compared, Layers } from '../parts/choices.ts'
 import type { Camera, View } from '../parts/view.ts'
 import { showTable } from '../table/table.ts'
 import { TEXTS } from '../texts/en.ts'
 import { canDraw, createCanvas } from './canvas.ts'
-import type { Shown } from './pane.ts'
+import type { Shown } from './pane-main.ts'
 
 interface Actions {
   camera: Camera | null
@@ -31,7 +31,8 @@ export function createStage(
   let map: Promise<Awaited<ReturnType<typeof createCanvas>> | undefined> | undefined
   let country = ''
   let shows = 0
-  let base: Pick<Shown, 'countries' | 'areas'> = { countries: [], areas: [] }
+  const finest = createFinest(catalog, areasOf)
+  let base: Pick<Shown, 'countries' | 'areas' | 'finest'> = { countries: [], areas: [], finest }
   let tabled = ''
 
   function mapOf({ grids }: CatalogRelease) {
@@ -63,7 +64,7 @@ export function createStage(
     const outlines = await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))
     const areas = await orNone(areasOf(release.country_code, 1))
     if (mine !== shows) return true
-    base = { countries: outlines.flat(), areas }
+    base = { countries: outlines.flat(), areas, finest }
     draw()
     return true
   }

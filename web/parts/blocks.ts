@@ -7,6 +7,11 @@ export function section(title: string, ...content: (Node | string | null | undef
   return element('section', { class: 'card' }, element('h3', {}, title), ...content)
 }
 
+/** A form that opens where somebody wants it. */
+export function onRequest(label: string, form: Node, open = false) {
+  return element('details', { class: 'request', open }, element('summary', {}, label), form)
+}
+
 /**
  * A place whose content has to be asked for: says that it is loading, then what is there or why it is not, with a
  * button to try again.

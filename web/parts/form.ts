@@ -1,4 +1,5 @@
 import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
 
 interface Wanted {
   fields: Field[]
@@ -14,6 +15,8 @@ export interface Field {
   /** As the service calls it, so that it can say what is wrong with it. */
   name: string
   label: string
+  /** What to do where it is empty and may not be, behind the label. */
+  ask?: string
   /** Of the input; `textarea`, `select` and `checkbox` are taken, too. */
   type?: string
   hint?: string
@@ -22,9 +25,17 @@ export interface Field {
   attributes?: Record<string, unknown>
 }
 
-type Problem = Error & { details?: { field: string; message: string }[] }
+interface Detail {
+  field: string
+  message: string
+}
 
-/** A form that says what is wrong beside the field that it is about, and is busy until its work is done. */
+type Problem = Error & { details?: Detail[] }
+
+/**
+ * A form that says what is wrong beside the field that it is about, once and by its label, and is busy until its work is
+ * done. What is empty and may not be is not sent.
+ */
 export function formOf({ fields, action, submit, dangerous = false, beside = [] }: Wanted): HTMLFormElement {
   const problem = element('p', { class: 'problem', role: 'alert', hidden: true })
   const button = element('button', { type: 'submit', class: dangerous ? 'danger' : 'primary' }, action)
@@ -38,29 +49,54 @@ export function formOf({ fields, action, submit, dangerous = false, beside = [] 
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     if (button.getAttribute('aria-disabled') === 'true') return
+    const missing = fields.filter(({ name }) => isMissing(form.elements.namedItem(name)))
     say(null)
+    if (missing.length > 0) {
+      return say(missing.map(({ name, ask = TEXTS.fillIn }) => ({ field: name, message: `${name} ${ask}` })))
+    }
     // A button that is disabled would lose the focus.
     button.setAttribute('aria-disabled', 'true')
     try {
       await submit(valuesIn(form))
     } catch (error) {
-      say(error as Problem)
+      const { details = [], message } = error as Problem
+      say(details, message)
     } finally {
       button.removeAttribute('aria-disabled')
     }
   })
 
-  function say(error: Problem | null) {
+  /** @param message where none of the details is about a field of the form */
+  function say(details: Detail[] | null, message = '') {
     for (const { name } of fields) mark(form, name, '')
-    problem.hidden = error === null
-    problem.replaceChildren(error?.message ?? '')
-    const wrong = (error?.details ?? []).filter(({ field }) => fields.some(({ name }) => name === field))
-    for (const { field, message } of wrong) mark(form, field, message)
-    const first = wrong[0] && form.elements.namedItem(wrong[0].field)
+    const isHere = ({ field }: Detail) => fields.some(({ name }) => name === field)
+    const here = details?.filter(isHere) ?? []
+    const others = details?.filter((one) => !isHere(one)).map((one) => one.message) ?? []
+    for (const { field, message: rule } of here) mark(form, field, sentenceOf(fields, field, rule))
+    const said = here.length === 0 ? message : others.join(' ')
+    problem.hidden = said === ''
+    problem.replaceChildren(said)
+    const first = here[0] && form.elements.namedItem(here[0].field)
     if (first instanceof HTMLElement) first.focus()
   }
 
   return form
+}
+
+/** What the service says of a field begins with its name, which people know by its label. */
+function sentenceOf(fields: Field[], name: string, message: string) {
+  const label = fields.find((one) => one.name === name)?.label ?? name
+  const said = message.startsWith(`${name} `) ? `${label}: ${message.slice(name.length + 1)}` : message
+  return /[.!?]$/.test(said) ? said : `${said}.`
+}
+
+function isMissing(control: Element | RadioNodeList | null) {
+  return (
+    (control instanceof HTMLInputElement || control instanceof HTMLTextAreaElement) &&
+    control.required &&
+    control.value.trim() === '' &&
+    control.closest('[hidden]') === null
+  )
 }
 
 function rowOf({ name, label, type = 'text', hint, options = [], attributes = {} }: Field) {

@@ -1,13 +1,19 @@
 import type { LoginRequest, Tokens } from '#schemas/auth.ts'
 import type { UserProfile as User } from '#schemas/user.ts'
-import { ApiFailure, addressOf, ask, type Init, type Query, send } from '../shell/api.ts'
+import { ApiFailure, addressOf, ask, type Init, type Query, send, whileBusy } from '../shell/api.ts'
 
-// The login of this window.
+// The login of this browser, as long as a tab of it is open.
 //
-// The access token is kept in memory alone. The refresh token is in the storage of the tab, so that a reload goes
-// on; it is changed for a new one at each use, and the service ends the session where an old one is used again.
+// The access token is kept in memory alone. The refresh token is in a storage, so that a reload and other tabs go on; it is
+// changed for a new one at each use, and the service ends the session where an old one is used again. Two tabs that use one
+// at the same moment are given the same successor.
 
-type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+export interface TokenStorage extends Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
+  /** Until then it may have what is left of tabs that are closed. */
+  opened?: Promise<void>
+  /** @param changed called when another tab has logged in or out */
+  watch?(changed: () => void): void
+}
 
 export interface Session {
   user: () => User | null
@@ -41,6 +47,16 @@ export function createSession(storage: TokenStorage, announce: (user: User | nul
     return ask<Answer>(address, { ...init, headers })
   }
 
+  // Who logs out in one tab is logged out in all; a tab that nobody is logged in at goes on with the login of another.
+  storage.watch?.(async () => {
+    const isStored = storage.getItem(STORED) !== null
+    if (tokens.current() && !isStored) tokens.forget()
+    if (tokens.current() || !isStored) return
+    await tokens.refresh().catch(() => {})
+    const user = tokens.current()?.user
+    if (user) announce(user)
+  })
+
   async function askAsUser<Answer>(address: URL, init: Init = {}): Promise<Answer> {
     const token = tokens.current()
     if (token && token.endsAt - Date.now() < MARGIN) await tokens.refresh()
@@ -60,7 +76,7 @@ export function createSession(storage: TokenStorage, announce: (user: User | nul
       return tokens.current()?.user ?? null
     },
     async login(credentials) {
-      const user = tokens.keep(await send('auth/login', credentials))
+      const user = tokens.keep(await whileBusy(() => send('auth/login', credentials)))
       announce(user)
       return user
     },
@@ -98,10 +114,14 @@ function createTokens(storage: TokenStorage, announce: (user: User | null) => vo
   }
 
   async function refreshNow() {
+    await storage.opened
     const refresh_token = storage.getItem(STORED)
     if (refresh_token === null) return
     try {
-      keep(await send('auth/refresh', { refresh_token }))
+      const before = current?.user.id
+      const user = keep(await whileBusy(() => send('auth/refresh', { refresh_token })))
+      // Another tab has logged in as somebody else.
+      if (before !== undefined && before !== user.id) announce(user)
     } catch (error) {
       // A token that is refused for now is tried again by the next who asks.
       if (!isRefusal(error)) throw error
@@ -139,11 +159,11 @@ function asJson(body: unknown, init: Init): Init {
   return { method: 'POST', ...init, headers, body: isReady ? body : JSON.stringify(body) }
 }
 
-/** The storage of the tab; memory, where the browser refuses to keep anything. */
-export function tabStorage(): TokenStorage {
+/** The storage of all tabs; that of the tab where the browser does not say which are open; memory, where it keeps nothing. */
+export function openStorage(): TokenStorage {
   try {
     sessionStorage.getItem(STORED)
-    return sessionStorage
+    return 'locks' in navigator ? sharedStorage() : sessionStorage
   } catch {
     const memory = new Map<string, string>()
     return {
@@ -151,6 +171,55 @@ export function tabStorage(): TokenStorage {
       setItem: (name, value) => void memory.set(name, value),
       removeItem: (name) => void memory.delete(name),
     }
+  }
+}
+
+/** A tab with the login has this in a storage of its own, which a reload leaves there. */
+const MARK = 'agro.here'
+
+/**
+ * The storage of all tabs. Each with the login holds a lock, which ends with it: where no tab does, and this one had none, the
+ * token is one that closed tabs have left, and is removed.
+ */
+function sharedStorage(): TokenStorage {
+  // Services below other paths of this host have their own.
+  const key = `${STORED} ${new URL(document.baseURI).pathname}`
+  let release: (() => void) | undefined
+
+  function hold() {
+    if (release) return
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    void navigator.locks.request(key, { mode: 'shared' }, () => held)
+  }
+
+  async function removeLeft() {
+    if (localStorage.getItem(key) === null || sessionStorage.getItem(MARK) !== null) return
+    const { held = [] } = await navigator.locks.query()
+    if (!held.some(({ name }) => name === key)) localStorage.removeItem(key)
+  }
+
+  return {
+    opened: removeLeft().catch(() => {}),
+    getItem: () => localStorage.getItem(key),
+    setItem(_, value) {
+      localStorage.setItem(key, value)
+      sessionStorage.setItem(MARK, '')
+      hold()
+    },
+    removeItem() {
+      localStorage.removeItem(key)
+      sessionStorage.removeItem(MARK)
+      release?.()
+      release = undefined
+    },
+    watch(changed) {
+      addEventListener('storage', (event) => {
+        // The first token or the last one: those between are changed for each other.
+        if (event.key === key && (event.oldValue === null || event.newValue === null)) changed()
+      })
+    },
   }
 }
 

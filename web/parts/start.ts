@@ -2,7 +2,7 @@ import { element } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { problem } from './blocks.ts'
-import { createSession, type Session, tabStorage } from './session.ts'
+import { createSession, openStorage, type Session } from './session.ts'
 
 /** The state of a page in its address; null is left out. */
 type Shown = { [name: string]: string | null }
@@ -29,7 +29,7 @@ export function startPage(
   main.classList.add('page')
   document.title = `${title} – ${TEXTS.name}`
   const heading = element('h2', { tabIndex: -1 }, title)
-  const session = createSession(tabStorage(), () => {
+  const session = createSession(openStorage(), () => {
     // A page that asked for the login in the middle of something goes on with it.
     if (!main.querySelector('[data-goes-on]')) void show(true)
   })

@@ -195,6 +195,11 @@ export function seasonNote({ scenarios }: Pick<Catalog, 'scenarios'>, shown: Ite
   return (
     one !== undefined &&
     [...shown].includes(EXPLAINED) &&
-    element('p', { class: 'small season-note' }, element('strong', {}, one.scenario), `: ${one.description}`)
+    element(
+      'details',
+      { class: 'small season-note' },
+      element('summary', {}, TEXTS.meaningOf(one.scenario)),
+      element('p', {}, one.description),
+    )
   )
 }

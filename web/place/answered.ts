@@ -58,7 +58,7 @@ export function sectionsOf(products: CatalogProduct[], answer: Record<string, An
       period: section.forecast_period ?? null,
       synthetic: section.synthetic === true,
       stale: section.stale === true,
-      entries: entriesOf(section, value.key),
+      entries: readEntries(section, value.key),
       expected: (section.expected ?? []).map((entry) => labelsOf(entry, value.key)),
       byLandscape: section.condition_source === 'landscape layer',
       conditions: undefined,
@@ -73,20 +73,22 @@ export function sectionsOf(products: CatalogProduct[], answer: Record<string, An
  *
  * @param key of values
  */
-function entriesOf(section: object, key: string): Section['entries'] {
+export function readEntries(section: object, key: string): SectionEntry[] {
   const [, entries] =
     Object.entries(section).find(
-      ([name, member]) => name !== 'expected' && Array.isArray(member) && key in (member[0] ?? {}),
+      ([name, member]) => name !== 'expected' && Array.isArray(member) && key in Object(member[0]),
     ) ?? []
-  const read = ((entries ?? []) as Entry[]).map((entry) => ({
-    ...labelsOf(entry, key),
-    scenario: (entry.scenario as string | undefined) ?? null,
-    ...certaintyOf(entry),
-  }))
+  const read = ((entries ?? []) as Entry[]).map((entry) => readEntry(entry, key))
   return normalFirst(read, ({ input, condition, scenario }) => ({
     input: JSON.stringify([input, condition]),
     scenario,
   }))
+}
+
+/** @param key of its value */
+export function readEntry(entry: Entry, key: string): SectionEntry {
+  const scenario = (entry.scenario as string | undefined) ?? null
+  return { ...labelsOf(entry, key), scenario, ...certaintyOf(entry) }
 }
 
 function labelsOf(entry: Entry, key: string): ExpectedEntry {

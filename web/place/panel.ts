@@ -118,18 +118,9 @@ export function placePanel(
           .map(({ name }) => name)
           .join(', '),
       ),
-    districtsLink(areas[0], product),
-    element('p', { className: 'small' }, place ? texts.coordinates(lat, lng) : texts.means),
-    place !== null &&
-      across !== null &&
-      down !== null &&
-      element('p', { className: 'small' }, texts.pixel(lengthText(across), lengthText(down))),
+    place === null && element('p', { className: 'small' }, texts.means),
     !synthetic && !isMixed && sections.some((section) => section.synthetic) && syntheticNotice(true),
-    seasonNote(
-      catalog,
-      sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
-    ),
-    ...sections.map((section) =>
+    ...answersFirst(sections, product).map((section) =>
       sectionOf(
         section,
         catalog,
@@ -137,11 +128,32 @@ export function placePanel(
         isMixed && TEXTS.synthetic,
       ),
     ),
+    seasonNote(
+      catalog,
+      sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
+    ),
     quantities(sections, hectares, typed, setHectares),
+    place !== null &&
+      element(
+        'details',
+        { className: 'about' },
+        element('summary', {}, texts.about),
+        element('p', { className: 'small' }, texts.coordinates(lat, lng)),
+        across !== null &&
+          down !== null &&
+          element('p', { className: 'small' }, texts.pixel(lengthText(across), lengthText(down))),
+      ),
     calls(addressOfPlace(query)),
+    districtsLink(areas[0], product),
     ...placeLinks(watched).map((link) => element('p', { className: 'small' }, link)),
     copyButton(texts.link, () => location.href),
   ].filter((part) => part !== false)
+}
+
+/** The product of the map comes first, what has no value last. */
+function answersFirst(sections: Section[], product: string | null): Section[] {
+  const rank = (one: Section) => (one.entries.length === 0 ? 2 : Number(one.product !== product))
+  return sections.toSorted((one, other) => rank(one) - rank(other))
 }
 
 const asText = (value: Query[string]) => (value === undefined || value === null ? null : String(value))

@@ -1,7 +1,7 @@
 import { readTypedNumber } from '../parts/typed.ts'
 import { amountFormat, type Certainty } from '../parts/values.ts'
 import { element, labelled } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { mapTexts } from '../texts/en.ts'
 import { nameOfProduct, numberText, titleOfCondition } from '../texts/names.ts'
 import type { Section, SectionEntry } from './answered.ts'
 
@@ -63,7 +63,7 @@ export function quantities(
   typed: Typed,
   change: (hectares: number | null) => void,
 ) {
-  const texts = TEXTS.quantities
+  const texts = mapTexts.quantities
   if (readAmount(typed.hectares) !== (hectares ?? undefined)) typed.hectares = String(hectares ?? '')
   const rates = sections.filter(isRate)
   const inBags = rates.filter(({ unit }) => PER_HECTARE[unit]?.inBags)
@@ -132,7 +132,7 @@ function tableOf(
   hectares: number,
   priceOf: (input: string | null) => number | undefined,
 ) {
-  const texts = TEXTS.quantities
+  const texts = mapTexts.quantities
   const hasInputs = rows.some(({ input }) => input !== null)
   const inBags = rows.some(({ bags }) => bags !== null)
   const byCondition = rows.some(({ condition }) => condition !== null)

@@ -2,6 +2,7 @@ import type { CatalogRelease } from '../api-types.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, nameOfSource, titleOfCondition } from '../texts/names.ts'
+import { answerLines } from './answer.ts'
 import type { Section } from './answered.ts'
 import { chart, chartNote } from './chart.ts'
 
@@ -59,6 +60,7 @@ export function sectionOf(
     { className: 'product' },
     title,
     demo !== false && section.synthetic && element('p', { className: 'small notice' }, demo),
+    ...answerLines(section),
     chooser,
     chart(section),
     note !== undefined && element('p', { className: 'small' }, note),

@@ -1,10 +1,10 @@
-import type { Catalog } from '../api-types.ts'
 import { featuresMap } from '../map/features-map.ts'
 import { type Columns, columnsOf, NoTable, pointOf, readTable, type Table } from '../parts/csv.ts'
 import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { textZone } from '../parts/text-file.ts'
+import { loadCatalog } from '../shell/api.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
 import { createElsewhere } from './elsewhere.ts'
@@ -20,7 +20,7 @@ const KINDS = ['lat', 'lng', 'name', 'id'] as const
 
 /** A file of points, and the advice for all of them. */
 async function open({ session, view, note, left }: Page) {
-  const catalog: Catalog = await session.get('catalog')
+  const catalog = await loadCatalog(left)
   await session.resume().catch(() => null)
   const map = featuresMap(catalog, { label: points.map, left })
   const mapCard = element('section', { class: 'card map-card', hidden: true }, map?.place)

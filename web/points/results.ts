@@ -1,14 +1,15 @@
 import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { short } from '../geo/areas.ts'
 import type { FeaturesMap } from '../map/features-map.ts'
-import { classesOf, colorOf, NO_VALUE } from '../map/features-map.ts'
+import { type Class, classesOf, colorIn, legendOf } from '../map/legend.ts'
 import { save, syntheticNotice } from '../parts/blocks.ts'
 import type { Point } from '../parts/csv.ts'
 import { csvText, type Writing } from '../parts/csv.ts'
 import { tableOf } from '../parts/table.ts'
 import { seasonNote, valueColumns, valueFormat } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
-import { points } from '../texts/en.ts'
+import { mapTexts, points } from '../texts/en.ts'
+import { nameOfProduct } from '../texts/names.ts'
 import type { Answer } from './batches.ts'
 
 /** A row that is answered. */
@@ -36,7 +37,13 @@ export function resultsOf(
 ) {
   const names = valueColumns(done.map(({ values }) => values))
   let shown = names[0] ?? ''
-  const draw = () => void map?.show(featuresOf(done, shown))
+  const key = element('div', { class: 'legends' })
+  const draw = () => {
+    const classes = classesOf(done.flatMap(({ values }) => values.get(shown) ?? []))
+    const title = [nameOfProduct(product.product), shown].filter(Boolean).join(', ')
+    key.replaceChildren(legendOf({ title, unit: product.unit, classes, note: mapTexts.legend.alike }))
+    void map?.show(featuresOf(done, shown, classes))
+  }
   const chooser = select(
     names.map((value) => ({ value, text: value })),
     shown,
@@ -46,6 +53,7 @@ export function resultsOf(
     },
   )
   const text = valueFormat(done.flatMap(({ values }) => [...values.values()]))
+  const isWhole = done.every(({ answer }) => answer.error === undefined)
   const degrees = (value: number) => String(short(value))
   const table = tableOf({
     caption: points.caption(product.unit),
@@ -55,7 +63,7 @@ export function resultsOf(
       { title: points.columns.lat, number: true, text: degrees },
       { title: points.columns.lng, number: true, text: degrees },
       ...names.map((title) => ({ title: title || product.unit, number: true, text })),
-      { title: points.reason },
+      ...(isWhole ? [] : [{ title: points.reason }]),
     ],
     rows: done.map(({ point, answer, values }) => ({
       cells: [
@@ -64,7 +72,7 @@ export function resultsOf(
         point.lat,
         point.lng,
         ...names.map((name) => values.get(name)),
-        answer.error,
+        ...(isWhole ? [] : [answer.error]),
       ],
       mark: answer.error === undefined ? '' : 'wrong',
     })),
@@ -75,7 +83,7 @@ export function resultsOf(
     save(csvText(fileRows(header, done, names, product), writing), 'advice.csv'),
   )
   mapCard.hidden = map === null
-  if (map) mapCard.replaceChildren(names.length > 1 ? labelled(points.shown, chooser) : '', map.place)
+  if (map) mapCard.replaceChildren(names.length > 1 ? labelled(points.shown, chooser) : '', map.place, key)
   draw()
   return element(
     'section',
@@ -90,8 +98,7 @@ export function resultsOf(
   )
 }
 
-function featuresOf(done: Done[], shown: string) {
-  const classes = classesOf(done.flatMap(({ values }) => values.get(shown) ?? []))
+function featuresOf(done: Done[], shown: string, classes: Class[]) {
   return done.flatMap(({ point, answer, values }) => {
     const value = values.get(shown)
     const { lat, lng } = answer.location ?? point
@@ -99,7 +106,7 @@ function featuresOf(done: Done[], shown: string) {
     return {
       type: 'Feature' as const,
       geometry: { type: 'Point' as const, coordinates: [lng, lat] },
-      properties: { color: value === undefined ? NO_VALUE : colorOf(classes, value) },
+      properties: { color: colorIn(classes, value) },
     }
   })
 }

@@ -6,6 +6,7 @@ import { pointOf, type Table, writingOf } from '../parts/csv.ts'
 import type { Series } from '../parts/series.ts'
 import type { Session } from '../parts/session.ts'
 import { valuesOf } from '../parts/values.ts'
+import { whileBusy } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
 import { adviseAll } from './batches.ts'
@@ -37,7 +38,10 @@ export function createRun({ session, catalog, map, mapCard, left }: Surroundings
     if (product.needs_crop && series.crop) query.set('crop', series.crop)
     if (series.month) query.set('forecast_period', series.month)
     const send = (lines: string, init: RequestInit) =>
-      session.send<string>(`advisory/${product.product}/points?${query}`, lines, init)
+      whileBusy(
+        () => session.send<string>(`advisory/${product.product}/points?${query}`, lines, init),
+        init.signal,
+      )
     const bar = progressBar({
       label: points.progress,
       most: all.length,

@@ -1,4 +1,5 @@
 import type { ErrorBody } from '#schemas/common.ts'
+import type { Catalog, Readiness } from '../api-types.ts'
 import { TEXTS } from '../texts/en.ts'
 
 /** Null and undefined are left out. */
@@ -140,45 +141,60 @@ const LONGEST_WAIT = 60_000
 interface Retries {
   /** Which of its answers are for now; 0 is none. */
   statuses?: number[]
-  wait?: (milliseconds: number) => Promise<unknown>
-  /** How long is waited in all, in milliseconds. */
+  wait?: (milliseconds: number, failure: ApiFailure) => Promise<unknown>
+  attempts?: number
+  /** How long is waited in all, and at a time unless the service says more, in milliseconds. */
   most?: number
+  longest?: number
 }
 
 /** Asks again where the service refuses for now, later each time, and as late as it says. */
 export async function withRetries<T>(
   work: () => Promise<T>,
-  { statuses = [503], wait = pause, most = Number.POSITIVE_INFINITY }: Retries = {},
+  {
+    statuses = [503],
+    wait = pause,
+    attempts = ATTEMPTS,
+    most = Number.POSITIVE_INFINITY,
+    longest = LONGEST_WAIT,
+  }: Retries = {},
 ): Promise<T> {
   let left = most
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof ApiFailure) || !statuses.includes(error.status) || attempt === ATTEMPTS)
+      if (!(error instanceof ApiFailure) || !statuses.includes(error.status) || attempt === attempts)
         throw error
-      const least = FIRST_WAIT * 2 ** (attempt - 1)
+      const least = Math.min(FIRST_WAIT * 2 ** (attempt - 1), longest)
       const time = Math.min(Math.max(least, error.retryAfter * 1000), LONGEST_WAIT)
       left -= time
       if (left < 0) throw error
-      await wait(time)
+      await wait(time, error)
     }
   }
 }
 
-let tell: (seconds: number | null) => void = () => {}
+type Busy = (seconds: number | null, isPreparing?: boolean) => void
+let tell: Busy = () => {}
 let waiting = 0
 
-/** @param listen told in how many seconds something is asked again; null where nothing waits */
-export function onBusy(listen: typeof tell) {
+/**
+ * @param listen told in how many seconds something is asked again, and whether the database is not ready yet; null where
+ *   nothing waits
+ */
+export function onBusy(listen: Busy) {
   tell = listen
 }
 
+/** The database of a service that has just begun answers late: it may be loading. */
+const PREPARING = 'DATABASE_UNAVAILABLE'
+
 /** Waits before something is asked again, and says so. */
-export async function waitAloud(milliseconds: number, signal?: AbortSignal | null) {
+export async function waitAloud(milliseconds: number, signal?: AbortSignal | null, code?: string) {
   signal?.throwIfAborted()
   waiting++
-  tell(Math.round(milliseconds / 1000))
+  tell(Math.round(milliseconds / 1000), code === PREPARING)
   const givenUp = new Promise((resolve) => signal?.addEventListener('abort', resolve))
   await Promise.race([pause(milliseconds), givenUp])
   waiting--
@@ -186,16 +202,61 @@ export async function waitAloud(milliseconds: number, signal?: AbortSignal | nul
   signal?.throwIfAborted()
 }
 
-/** Asks again, and says so, where the service is busy, for a minute at most. */
+/** A first start takes minutes on a slow machine. */
+const LONGEST_START = 900_000
+
+/** While a page waits for a start it asks as often. */
+const LONGEST_PAUSE = 8000
+
+/** Asks again, and says so, where the service is busy or still preparing. */
 export function whileBusy<T>(work: () => Promise<T>, signal?: AbortSignal | null): Promise<T> {
   return withRetries(work, {
-    most: LONGEST_WAIT,
-    wait: (milliseconds) => waitAloud(milliseconds, signal),
+    attempts: Number.POSITIVE_INFINITY,
+    most: LONGEST_START,
+    longest: LONGEST_PAUSE,
+    wait: (milliseconds, { code }) => waitAloud(milliseconds, signal, code),
   })
 }
 
 function pause(milliseconds: number) {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
+
+/** Between two looks at what is still being loaded. */
+const NEXT_LOOK = 5000
+
+type Demo = NonNullable<Readiness['demo']>
+let noteDemo: (demo: Demo | null) => void = () => {}
+
+/** @param listen called with how much of a demo is there, while others of its releases are loaded; null when all are */
+export function onDemo(listen: typeof noteDemo) {
+  noteDemo = listen
+}
+
+async function followDemo() {
+  let isPart = false
+  for (;;) {
+    const { demo } = await get<Readiness>('health/ready')
+    if (demo || isPart) noteDemo(demo ?? null)
+    if (!demo) return
+    isPart = true
+    await pause(NEXT_LOOK)
+  }
+}
+
+/** What is published; while nothing is, and a demo is being loaded, it says so and waits. */
+export async function loadCatalog(signal?: AbortSignal): Promise<Catalog> {
+  for (;;) {
+    const catalog = await get<Catalog>('catalog', {}, signal && { signal })
+    const { releases } = catalog
+    if (releases.length > 0) {
+      // It is a note: without it a page is whole.
+      if (releases.every(({ synthetic }) => synthetic)) void followDemo().catch(() => {})
+      return catalog
+    }
+    if (!(await get<Readiness>('health/ready')).demo) return catalog
+    await waitAloud(NEXT_LOOK, signal, PREPARING)
+  }
 }
 
 /** Makes a cache of answers by key; a failed one is asked for again. */

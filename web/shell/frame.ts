@@ -1,5 +1,5 @@
 import { TEXTS } from '../texts/en.ts'
-import { onBusy } from './api.ts'
+import { onBusy, onDemo } from './api.ts'
 import { element, select } from './element.ts'
 
 /** The address of the service: files of pages lie three folders below it. */
@@ -100,9 +100,18 @@ export function frame(current: (typeof PAGES)[number][0] | null): HTMLElement {
   const offline = element('p', { className: 'offline', role: 'status' })
   let busy = ''
   const tell = () => offline.replaceChildren(navigator.onLine ? busy : TEXTS.offline)
-  onBusy((seconds) => {
-    busy = seconds === null ? '' : TEXTS.busy(seconds)
+  onBusy((seconds, isPreparing) => {
+    const text = isPreparing ? TEXTS.preparing : TEXTS.busy
+    busy = seconds === null ? '' : text(seconds)
     tell()
+  })
+  const demo = element('p', { className: 'loading', role: 'status' })
+  onDemo((part) => {
+    const onclick = () => location.reload()
+    const again = element('button', { type: 'button', className: 'link', onclick }, TEXTS.showAll)
+    demo.replaceChildren(
+      ...(part ? [TEXTS.demoLoading(part.loaded, part.of)] : [TEXTS.demoLoaded, ' ', again]),
+    )
   })
   addEventListener('online', tell)
   addEventListener('offline', tell)
@@ -118,6 +127,7 @@ export function frame(current: (typeof PAGES)[number][0] | null): HTMLElement {
       themeChooser(),
     ),
     offline,
+    demo,
     main,
   )
   keepForOffline()

@@ -4,7 +4,7 @@ import { save } from '../parts/blocks.ts'
 import type { Layers } from '../parts/choices.ts'
 import { seasonNote } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { mapTexts, TEXTS } from '../texts/en.ts'
 import { nameOfLayer } from '../texts/names.ts'
 import { csvOf, formatOf, type Row, rowsOf, sorted } from './values.ts'
 
@@ -22,7 +22,7 @@ export async function showTable(
   { catalog, product, release, layers, areasOf }: LayerShown,
   open: (area: Area) => void,
 ) {
-  const texts = TEXTS.table
+  const texts = mapTexts.table
   const country = release.country_code
   const levels = catalog.boundaries
     .filter((one) => areaSource() && one.country_code === country && one.level > 0)
@@ -87,7 +87,7 @@ export async function loadFigures(
   try {
     const areas = await areasOf(release.country_code, level)
     const progress = (found: number, all: number) => {
-      status.textContent = TEXTS.table.progress(found, all)
+      status.textContent = mapTexts.table.progress(found, all)
     }
     const figures = (await areaSource()?.figures(areas, release, progress)) ?? new Map()
     const parents = new Map(
@@ -118,7 +118,7 @@ export function figureTable(
   { catalog, release, layers, figure, chosen }: FigureShown,
   open: (row: Row) => void,
 ) {
-  const texts = TEXTS.table
+  const texts = mapTexts.table
   const input = layers.layer?.input ?? null
   const scenarios = layers.scenarios.length > 0 ? layers.scenarios : [null]
   const rows = rowsOf(areas, figures, figure.key, input, scenarios, layers.layer?.condition)
@@ -147,7 +147,7 @@ function tableOf(
   chosen: string | null,
   open: (row: Row) => void,
 ) {
-  const texts = TEXTS.table
+  const texts = mapTexts.table
   const text = formatOf(rows)
   let by = -1
   let descending = false

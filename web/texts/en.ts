@@ -2,11 +2,15 @@
 // texts alone, and extensions have theirs.
 export { account, feedback, history, keys, profile } from './en/account.ts'
 export { districts, field, points } from './en/fields.ts'
+export { mapTexts } from './en/map.ts'
 export { loads, operations, releases, slowCalls } from './en/operations.ts'
 
 /** Texts that several pages have, and those of the map. */
 export const TEXTS = {
   name: 'Agricultural advisory service',
+  purpose: (products: string, countries: string) =>
+    `${products} for any field in ${countries}: advice for extension workers, cooperatives and their software.`,
+  countries: (count: number) => `${count} countries`,
   skip: 'Skip to the content',
   nav: {
     label: 'Pages',
@@ -20,14 +24,20 @@ export const TEXTS = {
   theme: { label: 'Colours', auto: 'System', light: 'Light', dark: 'Dark' },
   offline: 'You are offline. What was loaded before is still there.',
   busy: (seconds: number) => `The service is busy; trying again in ${seconds} s.`,
+  preparing: (seconds: number) =>
+    `The service is still preparing. This page goes on by itself; trying again in ${seconds} s.`,
   synthetic: 'Demonstration data, made by a formula. Not advice.',
   demoLoading: (loaded: number, of: number) =>
-    `They are still being loaded: ${loaded} of ${of} releases are there. Load the page again for more.`,
+    `Demonstration data are still being loaded: ${loaded} of ${of} releases are there.`,
+  demoLoaded: 'All demonstration data are there now.',
+  showAll: 'Show them',
   loading: 'Loading …',
   failed: (why: string) => `This could not be loaded: ${why}`,
   nothingPublished: 'Nothing is published yet.',
   unreachable: 'The service cannot be reached.',
   again: 'Try again',
+  fillIn: 'fill it in',
+  meaningOf: (season: string) => `Meaning of ${season}`,
   copy: 'Copy',
   copied: 'Copied',
   close: 'Close',
@@ -90,41 +100,18 @@ export const TEXTS = {
     mostLikelyNote: 'The season with the greatest odds.',
   },
 
-  legend: {
-    title: 'Legend',
-    range: (from: string, to: string) => `${from} – ${to}`,
-    quantiles: 'Each class covers about the same area.',
-    equal: 'All classes are equally wide.',
-    shared: 'All seasons share these classes.',
-    empty: 'This layer has no value anywhere.',
-    score: 'score',
-    none: 'No colour: no value.',
-  },
-
   map: {
     label: 'Map. What it shows can also be had as a table, and a place by its name or coordinates.',
     no: 'This browser cannot draw the map (it needs WebGL 2). Everything on it is in the table, and places are found by name or coordinates.',
     failed: 'The map could not be loaded. The table shows the same.',
-    left: 'Left',
-    right: 'Right',
     swipe: 'Where the two maps meet, in percent from the left',
     zoomIn: 'Zoom in',
     zoomOut: 'Zoom out',
   },
 
-  search: {
-    title: 'Find a place',
-    label: 'Area or coordinates',
-    hint: 'Name or 9.5, 38.5',
-    submit: 'Find',
-    none: (wanted: string) => `No area is called “${wanted}”. A position is such as 9.5, 38.5.`,
-    results: (count: number) => (count === 1 ? '1 area' : `${count} areas: choose one`),
-    near: (wanted: string) => `No area is called “${wanted}”. Similar names:`,
-    within: (...names: string[]) => names.join(', '),
-  },
-
   place: {
     title: 'This place',
+    about: 'About this place',
     empty: 'Choose a place on the map, or find one by name: what is known of it is shown here.',
     at: (lat: string, lng: string) => `${lat}, ${lng}`,
     means: 'The values are means of the whole area.',
@@ -151,43 +138,17 @@ export const TEXTS = {
     stale: 'This forecast is older than its season.',
     districts: (name: string) => `All areas like ${name} in a table`,
     link: 'Copy a link to this view',
-    found: (name: string) => `Values at ${name}`,
   },
 
-  quantities: {
-    title: 'For an area',
-    hectares: 'Area in hectares',
-    bag: 'Kilograms in a bag',
-    price: (input: string) => `Price of a bag of ${input}`,
-    input: 'Input',
-    season: 'Season',
-    condition: 'Condition',
-    total: 'In all',
-    bags: 'Bags',
-    cost: 'Cost',
-    caption: (product: string, hectares: string) => `${product}, ${hectares} ha`,
-    noNumber: (text: string) => `“${text}” is no number above 0.`,
-    note: 'The rate times the area; bags are whole ones.',
+  answer: {
+    normal: 'in a normal season',
+    season: (scenario: string) => `in the season ${scenario}`,
+    inSeason: (input: string, season: string) => `of ${input} ${season}`,
+    highest: (input: string, count: number) => `${input}, the highest of ${count}`,
   },
 
   calls: {
     title: 'Ask for this from a program',
     language: 'Language',
-  },
-
-  table: {
-    title: 'As a table',
-    caption: (layer: string, country: string) => `${layer}, ${country}`,
-    level: 'Areas of level',
-    area: 'Area',
-    within: 'Within',
-    note: 'Each value is the mean of the area.',
-    progress: (found: number, all: number) => `${found} of ${all} areas`,
-    sort: (column: string) => `Sort by ${column}`,
-    download: 'Download as CSV',
-    noAreas: 'No boundaries are loaded for this country: ask for a place by its coordinates.',
-    notListed: 'This service does not list its areas: ask for a place by its name or coordinates.',
-    none: 'none',
-    open: (area: string) => `Show ${area}`,
   },
 }

@@ -7,7 +7,7 @@ import { createTestAppWithPerson, PASSWORD } from '#test/setup/people.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
 import { rectangle, ringOf } from '#test/setup/square.ts'
 import { allFaultsOf } from '#test/web/looks.ts'
-import { drawn, openPages, PHONE, savedBy, until } from '#test/web/pages.ts'
+import { drawn, openPages, PHONE, savedBy, unfold, until } from '#test/web/pages.ts'
 
 /** Fields of a hectare in rows, of which the one in the middle is that in the middle of a map. */
 const SIDE = 11
@@ -45,6 +45,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     const { page } = visit
     await page.goto(`${visitors.url}/account`)
     await page.getByText('There are no fields.').waitFor()
+    await unfold(page, 'Add a collection')
     const network = await page.context().newCDPSession(page)
     const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 20_000 }
     await network.send('Network.emulateNetworkConditions', slow)
@@ -67,6 +68,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     const { page } = visit
     await page.reload()
     await page.getByText('There are no fields.').waitFor()
+    await unfold(page, 'Add a collection')
     await page.getByRole('button', { name: 'Keep the fields' }).click()
     await page.getByText('Choose a file first.').waitFor()
     await choose('fields.shp', '')
@@ -153,6 +155,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     const { page } = visit
     await page.goto(`${visitors.url}/account`)
     await page.locator('.item', { hasText: 'Coop-7' }).waitFor()
+    await unfold(page, 'Add a collection')
     const squares = [29.3, 29.5, 29.7].map(
       (west) => `POLYGON((${west} -1.6,${west + 0.001} -1.6,${west} -1.599,${west} -1.6))`,
     )
@@ -196,7 +199,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     const { page } = visit
     await page.setViewportSize(PHONE)
     for (const [path, shown] of [
-      ['/account', 'Name of the collection'],
+      ['/account', 'Add a collection'],
       ['/account/fields#collection=Coop-7&product=fertilizer&country=eth', 'Show the changes'],
     ]) {
       await page.goto(visitors.url + path)

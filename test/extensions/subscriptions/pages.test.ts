@@ -5,7 +5,7 @@ import { CHROMIUM } from '#test/setup/chromium.ts'
 import { fieldOf, keepFields } from '#test/setup/fields.ts'
 import { expectState } from '#test/setup/page-state.ts'
 import { createTestAppWithPerson } from '#test/setup/people.ts'
-import { logInAt, openPages } from '#test/web/pages.ts'
+import { logInAt, openPages, unfold } from '#test/web/pages.ts'
 
 describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
   const { service, visitors, visit } = openPages(createTestAppWithPerson, '/account')
@@ -14,6 +14,20 @@ describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
     await logInAt(visit.page, service.person.email)
     await visit.page.getByText('There are no subscriptions.').waitFor()
     expect(visit.complaints).toEqual([])
+  })
+
+  test('name all that is empty and has to be filled in, before anything is sent', async () => {
+    const { page, asked } = visit
+    await unfold(page, 'Subscribe')
+    const before = asked.length
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    await page.getByText('Latitude: fill it in.').waitFor()
+    expect(await page.locator('.wrong:not(:empty)').allInnerTexts()).toEqual([
+      'Latitude: fill it in.',
+      'Longitude: fill it in.',
+      'Address to send to: enter an https address.',
+    ])
+    expect([await page.locator('form [role=alert]:visible').count(), asked.slice(before)]).toEqual([0, []])
   })
 
   test('subscribe to changes, with a secret that is shown once, enable it again, renew and delete it', async () => {
@@ -29,6 +43,7 @@ describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
     await page.getByLabel('Input or variety').selectOption('Urea')
     await page.getByRole('button', { name: 'Subscribe' }).click()
     await page.locator('[name=url][aria-invalid=true]:focus').waitFor()
+    await page.getByText('Address to send to: must begin with https://.').waitFor()
     expect(visit.complaints.splice(0)).toEqual([expect.stringContaining('status of 400')])
     await page.getByLabel('Address to send to').fill('https://hooks.example.org/agro')
     await page.getByRole('button', { name: 'Subscribe' }).click()

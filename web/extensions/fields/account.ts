@@ -1,6 +1,6 @@
 import type { AccountPart } from '../../account/part.ts'
 import type { FieldCollection } from '../../api-types.ts'
-import { loaded, progressBar, section, timeText, workButton } from '../../parts/blocks.ts'
+import { loaded, onRequest, progressBar, section, timeText, workButton } from '../../parts/blocks.ts'
 import { dropZone, formOf } from '../../parts/form.ts'
 import type { Page } from '../../parts/start.ts'
 import { tableOf } from '../../parts/table.ts'
@@ -104,7 +104,10 @@ function fieldsSection({ session, left }: Page) {
     savedFields.title,
     element('p', {}, savedFields.why),
     list,
-    keepForm(keep, () => stored?.most_bytes ?? Number.POSITIVE_INFINITY),
+    onRequest(
+      savedFields.add,
+      keepForm(keep, () => stored?.most_bytes ?? Number.POSITIVE_INFINITY),
+    ),
     result,
   )
 }
@@ -120,7 +123,7 @@ function keepForm(keep: (collection: string, file: File) => Promise<void>, mostB
         name: 'collection',
         label: savedFields.name,
         hint: savedFields.nameHint,
-        attributes: { required: true, maxlength: 100, autocomplete: 'off' },
+        attributes: { maxlength: 100, autocomplete: 'off' },
       },
     ],
     action: savedFields.keep,

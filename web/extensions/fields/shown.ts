@@ -1,7 +1,7 @@
 import type { Catalog, CatalogProduct, CatalogRelease, Position, Tileset } from '../../api-types.ts'
-import { colorIn, type LayerLabels, labelsOf, layerChoosers } from '../../districts/shown.ts'
-import { legend } from '../../map/controls.ts'
-import { type Feature, type FeaturesMap, NO_VALUE } from '../../map/features-map.ts'
+import { type LayerLabels, labelsOf, layerChoosers } from '../../districts/shown.ts'
+import type { Feature, FeaturesMap } from '../../map/features-map.ts'
+import { classesOf, colorIn, legendOf } from '../../map/legend.ts'
 import { progressBar, save, workButton } from '../../parts/blocks.ts'
 import { layerOf } from '../../parts/choices.ts'
 import { pauses } from '../../parts/csv.ts'
@@ -18,7 +18,7 @@ import {
 } from '../../parts/values.ts'
 import type { Query } from '../../shell/api.ts'
 import { element } from '../../shell/element.ts'
-import { points } from '../../texts/en.ts'
+import { mapTexts, points } from '../../texts/en.ts'
 import { nameOfLayer, numberText } from '../../texts/names.ts'
 import { savedFields } from './texts.ts'
 
@@ -55,7 +55,7 @@ export function fieldsShown(
   map: FeaturesMap | null,
   keep: (chosen: LayerLabels) => void,
 ) {
-  const { catalog, release, tilesets, shapes } = source
+  const { release, tilesets, shapes } = source
   let { layer, ...offered } = layerOf(tilesets, view)
   /** Of each shape. */
   let found: (Found | undefined)[] = []
@@ -69,19 +69,20 @@ export function fieldsShown(
     layer = layerOf(tilesets, wanted).layer
     keep(labelsOf(layer))
     chosen.replaceChildren()
-    drawLegend()
     draw(false)
   }
 
-  const drawLegend = () => layer && key.replaceChildren(legend(layer, release, catalog))
-
   /** @param whole whether all fields are to be seen */
   function draw(whole: boolean) {
-    const features = shapes.flatMap((shape, at) => {
-      const one = found[at]
-      const color = one && layer ? colorIn(layer, readValue(one) ?? null) : NO_VALUE
-      return featuresOf(shape, { at, color })
-    })
+    const values = found.map((one) => one && readValue(one))
+    const classes = classesOf(values.flatMap((value) => value ?? []))
+    if (layer) {
+      const meaning = { title: nameOfLayer(release.product, layer), unit: layer.unit, classes }
+      key.replaceChildren(legendOf({ ...meaning, note: mapTexts.legend.alike }))
+    }
+    const features = shapes.flatMap((shape, at) =>
+      featuresOf(shape, { at, color: colorIn(classes, values[at]) }),
+    )
     map?.show(features, whole).catch(() => {})
   }
 
@@ -113,7 +114,6 @@ export function fieldsShown(
     map?.place.scrollIntoView({ block: 'nearest' })
   }
 
-  drawLegend()
   draw(true)
   map?.ready.then(
     (drawn) =>

@@ -4,6 +4,7 @@ export const savedFields = {
   pageTitle: 'Saved fields',
   login: 'Saved fields belong to an account.',
   why: 'Keep the outlines of many fields here, and get the advice for all of them at once.',
+  add: 'Add a collection',
   none: 'There are no fields.',
   count: (count: number) => (count === 1 ? '1 field' : `${count.toLocaleString('en')} fields`),
   changedAt: (time: string) => `Changed ${time}`,

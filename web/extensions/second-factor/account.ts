@@ -1,6 +1,6 @@
 import { codeOf } from '../../account/enter.ts'
 import type { AccountPart } from '../../account/part.ts'
-import { loaded, section, shownOnce } from '../../parts/blocks.ts'
+import { loaded, onRequest, section, shownOnce } from '../../parts/blocks.ts'
 import { formOf } from '../../parts/form.ts'
 import type { Page } from '../../parts/start.ts'
 import { element } from '../../shell/element.ts'
@@ -18,7 +18,8 @@ function secondFactorSection({ session }: Page) {
   const place = loaded(async () => {
     const { enabled, required, recovery_codes } = await session.get<FactorState>('auth/two-factor')
     const state = enabled ? factor.on(recovery_codes) : required ? factor.required : factor.off
-    return element('div', {}, element('p', {}, state), enabled ? offForm() : beginForm())
+    const form = enabled ? onRequest(factor.turnOff, offForm()) : onRequest(factor.begin, beginForm())
+    return element('div', {}, element('p', {}, state), form)
   })
 
   function show(...content: (Node | string)[]) {

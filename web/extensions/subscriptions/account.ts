@@ -1,6 +1,6 @@
 import type { AccountPart } from '../../account/part.ts'
 import type { Catalog, SubscriptionAnswer } from '../../api-types.ts'
-import { loaded, section, shownOnce, timeText, workButton } from '../../parts/blocks.ts'
+import { loaded, onRequest, section, shownOnce, timeText, workButton } from '../../parts/blocks.ts'
 import { newName } from '../../parts/session.ts'
 import type { Page } from '../../parts/start.ts'
 import { element } from '../../shell/element.ts'
@@ -80,7 +80,8 @@ function subscriptionsSection({ session, view, note, left }: Page) {
       await list.reload()
     })
   })
-  const place = section(subscriptions.title, element('p', {}, subscriptions.why), list, secret, form)
+  const fold = onRequest(subscriptions.make, form, view.toString() !== '')
+  const place = section(subscriptions.title, element('p', {}, subscriptions.why), list, secret, fold)
   const heading = place.querySelector('h3')
   heading?.setAttribute('tabindex', '-1')
   return place

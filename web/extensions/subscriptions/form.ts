@@ -6,7 +6,7 @@ import { allItems, newName, type Session } from '../../parts/session.ts'
 import { readOrSay } from '../../parts/shape.ts'
 import type { Page } from '../../parts/start.ts'
 import { element } from '../../shell/element.ts'
-import { field, TEXTS } from '../../texts/en.ts'
+import { field, mapTexts, TEXTS } from '../../texts/en.ts'
 import { subscriptions } from './texts.ts'
 
 type NewSubscription = SubscriptionAnswer & { secret: string }
@@ -115,6 +115,7 @@ function fieldsOf(view: URLSearchParams) {
       name: 'url',
       label: subscriptions.url,
       hint: subscriptions.urlHint,
+      ask: subscriptions.urlAsk,
       type: 'url',
       attributes: { required: true, maxlength: 2000, autocomplete: 'off' },
     },
@@ -298,7 +299,7 @@ function fill(
 /** Many areas have a name of their own only within the one above. */
 function nameOf({ name, parents }: AdminArea) {
   const above = parents.at(-1)
-  return above && above.level > 0 ? TEXTS.search.within(name, above.name) : name
+  return above && above.level > 0 ? mapTexts.search.within(name, above.name) : name
 }
 
 /** The place as the service takes it. What is left empty is not sent, so that the service says what is missing. */

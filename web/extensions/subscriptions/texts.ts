@@ -28,6 +28,7 @@ export const subscriptions = {
   percent: '% of the value told before',
   unit: (unit: string) => `${unit}, the unit of the product`,
   url: 'Address to send to',
+  urlAsk: 'enter an https address',
   urlHint: 'A public https address. The guide says how to make one that receives.',
   make: 'Subscribe',
   of: (what: (string | null)[], place: string) =>

@@ -1,6 +1,7 @@
 /** The ways in, and what belongs to an account. */
 export const account = {
   title: 'Account',
+  parts: 'Parts of the account',
   hello: (name: string) => `Logged in as ${name}.`,
   login: 'Log in',
   logout: 'Log out',
@@ -35,6 +36,7 @@ export const account = {
 export const profile = {
   title: 'Profile',
   of: (email: string) => `The e-mail of this account is ${email}.`,
+  change: 'Change the name',
   save: 'Save',
   saved: 'Saved.',
   password: 'Password',
@@ -102,7 +104,8 @@ export const history = {
   when: (time: string, month: string | undefined) => (month === undefined ? time : `${time}, for ${month}`),
   at: (lat: number, lng: number) => `${lat}, ${lng}`,
   remove: 'Delete',
-  removeNamed: (name: string, time: string) => `Delete ${name} of ${time}`,
+  everything: 'All values, feedback, deletion',
+  removeNamed: (name: string, product: string, time: string) => `Delete ${name}, ${product}, of ${time}`,
   removeSure: (name: string) => `Delete ${name} from the history, with its feedback?`,
 }
 

@@ -89,10 +89,6 @@ export function placeParts(pack: Pack, asked: Asked, { setCondition, setHectares
   const isMixed = new Set(pack.releases.map(({ synthetic }) => synthetic)).size > 1
   return [
     ...head,
-    seasonNote(
-      { scenarios: [...SCENARIOS] },
-      sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
-    ),
     ...sections.map((section) =>
       sectionOf(
         section,
@@ -101,6 +97,10 @@ export function placeParts(pack: Pack, asked: Asked, { setCondition, setHectares
         // Of all together the head says it.
         isMixed && texts.demo,
       ),
+    ),
+    seasonNote(
+      { scenarios: [...SCENARIOS] },
+      sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
     ),
     quantities(sections, hectares, typed, setHectares),
     dataOf(answer.body, place),
