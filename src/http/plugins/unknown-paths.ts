@@ -67,7 +67,10 @@ export const unknownPaths = fp(
 
     // The hook is for unknown paths alone.
     await app.register(async (unknown) => {
-      unknown.addHook('onRequest', (request, _reply, done) => done(createRefusal(app, request, paths)))
+      unknown.addHook('onRequest', (request, _reply, done) => {
+        const refusal = createRefusal(app, request, paths)
+        if (refusal.code !== 'NOT_FOUND' || !app.missingPage(request.exchange)) done(refusal)
+      })
       unknown.setNotFoundHandler((request, reply) => reply.send(createRefusal(app, request, paths)))
     })
   },

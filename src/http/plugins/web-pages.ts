@@ -86,6 +86,9 @@ export const WEB_PAGES = [
   { path: '/points', script: 'points/main.bundle.js', needsCatalog: true },
 ] as const satisfies readonly WebPage[]
 
+/** What a browser gets where no page is. */
+const MISSING = { path: '', script: 'shell/missing-main.bundle.js' } as const satisfies WebPage
+
 /** Libraries by the names that modules import them by. */
 const IMPORTS: Readonly<Record<string, string>> = {
   'maplibre-gl': 'lib/maplibre-gl/maplibre-gl.mjs',
@@ -148,6 +151,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Answers `GET /` with a page where the client prefers HTML; false where the API has to answer. */
     frontPage(exchange: Exchange): boolean
+    /** Answers with a page where nothing is, if the client prefers HTML; false where the API has to answer. */
+    missingPage(exchange: Exchange): boolean
     /** Path of a file of the pages below the base path. */
     webFile(name: string): string
   }
@@ -207,6 +212,14 @@ export const webPages = fp(
       varyBy(exchange.reply, 'Accept')
       if (!prefersText(exchange.request, 'text/html')) return false
       exchange.reply.send(writePage(WEB_PAGES[0], exchange))
+      return true
+    })
+
+    app.decorate('missingPage', ({ request, reply }) => {
+      varyBy(reply, 'Accept')
+      if (!['GET', 'HEAD'].includes(request.method) || !prefersText(request, 'text/html')) return false
+      reply.code(404).headers({ 'content-security-policy': writer.policy, 'content-type': HTML })
+      reply.send(writer.write(MISSING, request.basePath))
       return true
     })
 

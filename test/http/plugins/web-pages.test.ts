@@ -27,6 +27,21 @@ function filesOf(page: string, url: string): string[] {
   )
 }
 
+test.each(['/nothing', '/account/nothing'])('a browser gets a page at %s, others the error', async (url) => {
+  const { statusCode, headers, body } = await frontPage({}, service, url)
+  expect([statusCode, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+  expect(headers.vary).toContain('Accept')
+  for (const file of filesOf(body, url)) {
+    expect([file, (await service.app.inject(file)).statusCode]).toEqual([file, 200])
+  }
+  for (const accept of ['*/*', 'application/json', BROWSER.replace('text/html', 'image/png')]) {
+    const { statusCode, json } = await service.app.inject({ url, headers: { accept } })
+    expect([statusCode, json().code]).toEqual([404, 'NOT_FOUND'])
+  }
+  const post = await service.app.inject({ url, method: 'POST', headers: { accept: BROWSER } })
+  expect([post.statusCode, post.json().code]).toEqual([404, 'NOT_FOUND'])
+})
+
 describe('the front page', () => {
   test.each([
     undefined,
