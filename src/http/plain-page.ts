@@ -11,8 +11,12 @@ export interface Link {
   title?: string
 }
 
+/** Stands for the address of the typeface, which follows from the base path and the version. */
+const TYPEFACE = 'https://typeface.invalid'
+
 const STYLE = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1rem; color: #1b1b1b; background: #fff; }
+@font-face { font-family: "Agro Text"; src: url("${TYPEFACE}") format("woff2"); font-weight: 300 900; font-display: swap; }
+body { font: 16px/1.5 "Agro Text", system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1rem; color: #1b1b1b; background: #fff; }
 a { color: #0b5394; }
 h1 { font-size: 1.5rem; }
 h2 { font-size: 1.15rem; }
@@ -24,14 +28,16 @@ th { background: #f2f4f7; }
 pre { overflow-x: auto; background: #f2f4f7; padding: 0.5rem; }
 `
 
-/** Pages load and run nothing. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+/** Pages load the typeface, and run nothing. */
+const createPolicy = (style: string) =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    "font-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 
 export interface Html {
   html: string
@@ -49,7 +55,12 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
 }
 
 export function sendPageText(reply: FastifyReply, text: string): FastifyReply {
-  return reply.header('content-security-policy', PAGE_POLICY).type(`${HTML_TYPE}; charset=utf-8`).send(text)
+  const typeface = `${reply.request.basePath}/${reply.server.webFile('lib/fonts/text.woff2')}`
+  const withTypeface = (part: string) => part.replace(TYPEFACE, () => typeface)
+  return reply
+    .header('content-security-policy', createPolicy(withTypeface(STYLE)))
+    .type(`${HTML_TYPE}; charset=utf-8`)
+    .send(withTypeface(text))
 }
 
 export function pageText({ title, above, parts, links }: Page): string {

@@ -10,6 +10,7 @@ import type { App } from '../app.ts'
 import { entityTag, isCurrent } from '../entity-tags.ts'
 import { escaped, renderHtml } from '../plain-page.ts'
 import { prefersText, varyBy } from '../request.ts'
+import { FONTS, linkStyles } from '../typeface.ts'
 import { allowCaching } from './caching.ts'
 
 /**
@@ -37,6 +38,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 }
 
 /** The version is a digest of all files and of the extensions that are on, in addresses: browsers keep pages by it. */
@@ -121,7 +123,7 @@ function createPageWriter(
   <meta name="extensions" content="${extensions}">
   <base href="${base}/">
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
-${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="importmap">${importMap}</script>
+${linkStyles(styles, file)}  <script type="importmap">${importMap}</script>
   <script type="module" src="${file(script)}"></script>
 ${tiles}${catalog}`
       const body = `  <noscript>
@@ -138,6 +140,7 @@ function createPolicy(importMap: string, tiles: string | undefined): string {
     "default-src 'none'",
     `script-src 'self' 'sha256-${hash}'`,
     "style-src 'self'",
+    "font-src 'self'",
     ["img-src 'self' data:", tiles].filter(Boolean).join(' '),
     ["connect-src 'self'", tiles].filter(Boolean).join(' '),
     "worker-src 'self'",
@@ -169,6 +172,7 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 const require = createRequire(import.meta.url)
 
 const LIBRARIES = [
+  ...FONTS,
   ...['maplibre-gl.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css'].map(
     (name) => [`lib/maplibre-gl/${name}`, require.resolve(`maplibre-gl/dist/${name}`)] as const,
   ),
@@ -241,7 +245,7 @@ export const webPages = fp(
             base,
             version,
             pages: all.map(({ path }) => base + path),
-            files: [...own].map((name) => `${base}/web/${version}/${name}`),
+            files: [...own, ...FONTS.map(([file]) => file)].map((name) => `${base}/web/${version}/${name}`),
             answers: [`${base}/catalog`],
           }
           reply.headers({ 'content-security-policy': WORKER_POLICY, 'service-worker-allowed': `${base}/` })
