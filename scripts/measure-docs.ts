@@ -22,10 +22,9 @@ const OPERATIONS = [
   'forageAtPoint',
   'yieldAtPoints',
   'getCatalog',
+  'yieldInPolygon',
+  'register',
 ]
-
-/** Operations of the whole document, which the chooser has last. */
-const OF_WHOLE = ['yieldInPolygon', 'register']
 
 if (CHROMIUM === undefined) throw new Error('There is no Chromium: CHROME_PATH says where it is.')
 const browser = await chromium.launch({
@@ -44,7 +43,7 @@ async function measure(page: Page, session: CDPSession): Promise<void> {
   // Time that the thread computed, not that other processes took from it.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
   await page.goto(`${url}/docs`)
-  await page.locator('.opblock').first().waitFor()
+  await page.locator('.copy').first().waitFor()
   await settle(page)
   const loaded = await secondsOf(session)
   report('load', loaded)
@@ -64,28 +63,19 @@ async function measure(page: Page, session: CDPSession): Promise<void> {
     await expand(page, session, operation)
     await close(page, operation)
   }
-  const shown = await secondsOf(session)
-  await page.locator('.topbar select').selectOption({ label: 'All operations' })
-  await page.locator('.opblock-tag[data-tag="auth"]').waitFor()
-  await settle(page)
-  report('choose all operations', (await secondsOf(session)) - shown)
-  for (const operation of OF_WHOLE) {
-    await expand(page, session, operation)
-    await close(page, operation)
-  }
 }
 
 function blockOf(page: Page, operation: string): Locator {
-  return page.locator(`.opblock[id$="-${operation}"]`)
+  return page.locator(`#op-${operation}`)
 }
 
 /** @returns the seconds that it took */
 async function expand(page: Page, session: CDPSession, operation: string): Promise<number> {
   const block = blockOf(page, operation)
-  if ((await block.count()) === 0) await unfold(page, operation)
   await settle(page)
   const before = await secondsOf(session)
-  await block.locator('.opblock-summary-control').click()
+  await block.locator('> summary').click()
+  await block.locator('.try').click()
   const button = block.getByRole('button', { name: 'Execute' })
   await button.waitFor()
   await settle(page)
@@ -96,16 +86,8 @@ async function expand(page: Page, session: CDPSession, operation: string): Promi
   return seconds
 }
 
-/** Opens the tags that are folded, until the operation is there. */
-async function unfold(page: Page, operation: string): Promise<void> {
-  for (const tag of await page.locator('.opblock-tag[data-is-open="false"]').all()) {
-    await tag.click()
-    if ((await blockOf(page, operation).count()) > 0) return
-  }
-}
-
 async function close(page: Page, operation: string): Promise<void> {
-  await blockOf(page, operation).locator('.opblock-summary-control').click()
+  await blockOf(page, operation).locator('> summary').click()
   await settle(page)
 }
 
@@ -113,7 +95,7 @@ async function close(page: Page, operation: string): Promise<void> {
 async function settle(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle')
   await page.evaluate(
-    'new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(() => requestIdleCallback(resolve))))',
+    'new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(() => requestIdleCallback(resolve, { timeout: 5000 }), { timeout: 5000 })))',
   )
 }
 

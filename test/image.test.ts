@@ -16,8 +16,8 @@ const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.*) \S+$/gm)].f
 const givenToDocker = [...read('.dockerignore').matchAll(/^!(.*)$/gm)].map(([, name = '']) => name)
 
 /** The documents that the pages at /docs show. */
-const documents = [...read('src/http/docs-page/page.ts').matchAll(/'([\w./]+\.md)'/g)].map(([, name = '']) =>
-  join('docs', name),
+const documents = [...read('src/http/docs-page/readings.ts').matchAll(/'([\w./]+\.md)'/g)].map(
+  ([, name = '']) => join('docs', name),
 )
 
 test('the image has every file and folder that the service reads while it runs', () => {

@@ -11,34 +11,44 @@ interface Operation {
 }
 
 export interface Document {
-  info: { description?: string }
   paths?: Record<string, Record<string, Operation>>
   components: Untyped
 }
 
-/** The end of a sentence. */
-const SENTENCE = /(?<=[.!?])\s+(?=[A-Z`"])/
-
-/** So much of a description is shown at once. */
-const SENTENCES_SHOWN = 2
-
-/**
- * Makes a document short to read: the page shows the beginning of descriptions, and of errors what they say. Nothing else
- * is left out.
- */
+/** What forms need of a document: bodies, parameters, and the media types of answers. The page has the texts. */
 export function shortened(document: Document) {
-  document.info.description = folded(document.info.description ?? '')
   for (const operation of operationsOf(document)) {
-    operation.description = folded(operation.description ?? '')
+    delete operation.description
     // Ids are filled in before an operation is opened, when references are not yet resolved.
     operation.parameters &&= operation.parameters.map((parameter) => referenced(document, parameter))
-    for (const [status, answer] of Object.entries(operation.responses ?? {})) {
-      if (status < '400' || !operation.responses) continue
-      operation.responses[status] = { description: referenced(document, answer).description }
+    const answers = Object.entries(operation.responses ?? {}).filter(([status]) => status < '400')
+    operation.responses = Object.fromEntries(
+      answers.map(([status, answer]) => {
+        const types = Object.keys(referenced(document, answer).content ?? {})
+        return [status, { description: '', content: Object.fromEntries(types.map((type) => [type, {}])) }]
+      }),
+    )
+  }
+  const { securitySchemes } = document.components
+  return { ...document, components: { ...componentsOf(document), securitySchemes } }
+}
+
+/** The components that a document uses. */
+function componentsOf(document: Document) {
+  const used: Untyped = {}
+  const open: unknown[] = [document.paths]
+  while (open.length > 0) {
+    for (const [, kind = '', name = ''] of JSON.stringify(open.pop()).matchAll(REFERENCE)) {
+      used[kind] ??= {}
+      if (name in used[kind]) continue
+      used[kind][name] = document.components[kind]?.[name]
+      open.push(used[kind][name] ?? null)
     }
   }
-  return document
+  return used
 }
+
+const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g
 
 export function operationsOf({ paths = {} }: Document) {
   return Object.values(paths).flatMap((methods) => Object.values(methods))
@@ -53,14 +63,6 @@ function referenced(document: Document, value: Untyped) {
   if (typeof value?.$ref !== 'string') return value
   const names = value.$ref.slice(2).split('/')
   return names.reduce((found: Untyped, name: string) => found?.[name], document)
-}
-
-function folded(description: string) {
-  const [first = '', ...others] = description.split('\n\n')
-  const sentences = first.split(SENTENCE)
-  const rest = [sentences.slice(SENTENCES_SHOWN).join(' '), ...others].filter(Boolean).join('\n\n')
-  const shown = sentences.slice(0, SENTENCES_SHOWN).join(' ')
-  return rest === '' ? shown : `${shown}\n\n<details><summary>More</summary>\n\n${rest}\n\n</details>`
 }
 
 /**

@@ -1,99 +1,87 @@
-import { copyButton, element, labelled, select } from '../shell/element.ts'
-import { frame } from '../shell/frame.ts'
-import { TEXTS } from '../texts/en.ts'
-import { type Document, operationsOf, type Untyped } from './document.ts'
-import { withAddressesOfVisitor } from './following.ts'
-import { docsPlugins } from './swagger.ts'
-
-/** Languages of code, by how the documents mark them. */
-const LANGUAGES = { sh: 'curl', js: 'JavaScript', python: 'Python' }
+import { element } from '../shell/element.ts'
+import { frame, ROOT } from '../shell/frame.ts'
+import { docs, TEXTS } from '../texts/en.ts'
+import { followLanguage, prepareCode } from './code.ts'
+import { followReading, targetOf } from './contents.ts'
+import { closePanel, openPanel } from './panel.ts'
+import { createSearch } from './search.ts'
 
 const content = [...document.body.childNodes]
 frame('docs').append(...content)
 
-for (const code of document.querySelectorAll('pre code')) {
-  code.textContent = withAddressesOfVisitor(code.textContent ?? '')
-}
-// Wide ones are moved by keys, too.
-for (const block of document.querySelectorAll('pre')) block.tabIndex = 0
-for (const card of document.querySelectorAll('.cards .card')) showOneLanguage(card)
+const contents = document.querySelector('.contents') as HTMLDetailsElement
+const operations = [...document.querySelectorAll<HTMLDetailsElement>('.operation')]
+const { folder = '' } = document.querySelector<HTMLElement>('.docs')?.dataset ?? {}
 
-// Read by the settings of Swagger UI, which begins when all is loaded.
-Object.assign(globalThis, { docsPlugins: docsPlugins(begin) })
+prepareCode(document)
+followLanguage()
+followReading(contents)
+const { button, dialog } = createSearch(addressOf)
+const side = element('div', { className: 'side' }, button, dialog)
+contents.before(side)
+side.append(contents)
 
-addEventListener('hashchange', openLinked)
-openLinked()
-
-function showOneLanguage(card: Element) {
-  const blocks = [...card.querySelectorAll('pre')]
-  const names = blocks.map((block) => block.firstElementChild?.className.replace('language-', '') ?? '')
-  const options = names.map((value) => ({ value, text: Reflect.get(LANGUAGES, value) }))
-  const show = (chosen: string) => {
-    for (const [at, block] of blocks.entries()) block.hidden = names[at] !== chosen
-  }
-  const chooser = labelled(TEXTS.calls.language, select(options, 'sh', show))
-  const shown = () => blocks.find((block) => !block.hidden)?.textContent ?? ''
-  blocks[0]?.before(chooser)
-  blocks.at(-1)?.after(copyButton(TEXTS.copy, shown))
-  show('sh')
-}
-
-function begin(system: Untyped) {
-  const box = element('input', { type: 'search', placeholder: TEXTS.docs.searchHint })
-  box.addEventListener('input', () => {
-    if (box.value.trim()) chooseWhole()
-    system.layoutActions.updateFilter(box.value.trim())
-  })
-  document
-    .querySelector('#swagger-ui')
-    ?.before(element('div', { className: 'search', role: 'search' }, labelled(TEXTS.docs.search, box)))
-  // Swagger UI looks at the address once, when it has loaded.
-  addEventListener('hashchange', () => {
-    const { hash } = location
-    if (!hash.startsWith('#/')) return
-    box.value = ''
-    system.layoutActions.updateFilter('')
-    if (!hasLinked(system.specSelectors.specJS(), hash)) chooseWhole()
-    system.layoutActions.parseDeepLinkHash(hash)
-    scrollToOpened()
+for (const operation of operations) {
+  operation.addEventListener('toggle', () => {
+    if (!operation.open) return
+    void fill(operation)
+    // A link that leads here has this address, or one that says more.
+    const { hash = '' } = operation.dataset
+    if (!location.hash.startsWith(hash)) history.replaceState(null, '', hash)
   })
 }
+addEventListener('hashchange', () => void follow())
+void follow()
 
-/** Loads the document of all operations, the last in the chooser. */
-function chooseWhole() {
-  const chooser = document.querySelector('.topbar select') as HTMLSelectElement | null
-  if (!chooser || chooser.selectedIndex === chooser.options.length - 1) return
-  chooser.selectedIndex = chooser.options.length - 1
-  chooser.dispatchEvent(new Event('change', { bubbles: true }))
+/** On the page with the operations, links to them are links of the page. */
+function addressOf(href: string) {
+  return operations.length > 0 && href.startsWith('.#') ? href.slice(1) : folder + href
 }
 
-/** Whether a document has the operation of a link. */
-function hasLinked(document: Document, hash: string) {
-  const [, , id] = hash.split('/')
-  return operationsOf(document).some(({ operationId }) => operationId === id)
-}
-
-/** Frames until the largest document is drawn. */
-const MOST_FRAMES = 600
-
-/** The target of a link is drawn a few frames later. */
-function scrollToOpened() {
-  const [, tag, operation] = location.hash.split('/')
-  const id = operation ? `operations-${tag}-${operation}` : `operations-tag-${tag}`
-  const look = (frames: number) => {
-    const found = document.getElementById(id)
-    if (found) found.scrollIntoView()
-    else if (frames > 0) requestAnimationFrame(() => look(frames - 1))
+/** Shows what the address names. */
+async function follow() {
+  const { hash } = location
+  const wanted = hash && document.getElementById(targetOf(hash))
+  // Chapters of the guide were on this page.
+  if (wanted === null && operations.length > 0 && !hash.startsWith('#/'))
+    location.replace(`${folder}guide${hash}`)
+  if (!(wanted instanceof HTMLElement)) return
+  if (wanted instanceof HTMLDetailsElement) {
+    wanted.open = true
+    const body = await fill(wanted)
+    const tries = body?.querySelector<HTMLButtonElement>('.try')
+    if (hash.endsWith('/try') && tries?.ariaExpanded === 'false') tries.click()
   }
-  requestAnimationFrame(() => look(MOST_FRAMES))
+  wanted.scrollIntoView()
 }
 
-/** A chapter that is folded lies elsewhere once it is open. */
-function openLinked() {
-  if (location.hash.startsWith('#/')) return
-  const linked = document.getElementById(decodeURIComponent(location.hash.slice(1)))
-  const chapter = linked?.closest('details')
-  if (!linked || !chapter || chapter.open) return
-  chapter.open = true
-  linked.scrollIntoView()
+/** Loads what is to be read of an operation, once. */
+async function fill(operation: HTMLDetailsElement) {
+  const before = operation.querySelector<HTMLElement>('.body')
+  if (before) return before
+  const body = element('div', { className: 'body' }, element('p', {}, TEXTS.loading))
+  operation.append(body)
+  const id = operation.id.replace('op-', '')
+  const answer = await fetch(new URL(`docs/operations/${id}`, ROOT)).catch(() => null)
+  if (!answer?.ok) {
+    // Opened again, it is asked for again.
+    body.replaceWith(element('p', { className: 'problem', role: 'alert' }, TEXTS.unreachable))
+    return null
+  }
+  operation.querySelector(':scope > .problem')?.remove()
+  // The service makes it, with all texts escaped.
+  body.innerHTML = await answer.text()
+  prepareCode(body)
+  body.prepend(createTry(body, id))
+  return body
+}
+
+/** A button that opens and closes the form of an operation. */
+function createTry(body: HTMLElement, id: string) {
+  const tries = element('button', { type: 'button', className: 'try', 'aria-expanded': 'false' }, docs.tryIt)
+  tries.addEventListener('click', () => {
+    if (tries.ariaExpanded === 'true') closePanel()
+    else void openPanel(body, tries, id)
+  })
+  return element('p', { className: 'actions' }, tries)
 }

@@ -1,80 +1,115 @@
+import { element } from '../shell/element.ts'
 import { ROOT } from '../shell/frame.ts'
-import { TEXTS } from '../texts/en.ts'
+import { docs, TEXTS } from '../texts/en.ts'
 import { createResolver, shortened, type Untyped } from './document.ts'
 import { createSender, followingAnswers, withAddressesOfVisitor } from './following.ts'
 
+// Swagger UI as the form of an operation. There is one, which moves to the operation that is tried: it carries what
+// answers have given, as tokens and ids, from one to the next.
+
 const NDJSON = 'application/x-ndjson'
 
-/** The tags that are open at first: the others are for later. */
-const OPEN_TAGS = ['advisory', 'places', 'catalog']
+let system: Promise<Untyped> | undefined
+let opener: HTMLButtonElement | undefined
 
-/** The changes to Swagger UI. */
-export function docsPlugins(onReady: (system: Untyped) => void) {
-  // Called once the settings are there, before anything is drawn or asked for.
-  const loaded =
-    (original: Untyped, system: Untyped) =>
-    (...given: Untyped[]) => {
-      const settings = system.getConfigs()
-      for (const document of settings.urls) document.url = new URL(document.url, ROOT).href
-      // A link may lead to any operation.
-      if (location.hash.startsWith('#/')) settings.urls.primaryName = settings.urls.at(-1).name
-      settings.operationsSorter = pointsFirst
-      settings.requestInterceptor = createSender(system)
-      onReady(system)
-      return original(...given)
-    }
-  const ready = { statePlugins: { configs: { wrapActions: { loaded } } } }
-  const changes = [
-    shortTexts,
-    openTags,
-    search,
-    plainLines,
-    quickReferences,
-    unchangedTexts,
-    bodyFirst,
-    padlocks,
-    keptToken,
-  ]
-  return [...changes, namedParts, followingAnswers, ready]
+const panel = () => document.querySelector('#swagger-ui') as HTMLElement
+
+/** @param body of the operation, which has the panel below its button */
+export async function openPanel(body: HTMLElement, button: HTMLButtonElement, id: string) {
+  closePanel()
+  opener = button
+  button.ariaExpanded = 'true'
+  button.textContent = docs.close
+  const box = panel()
+  const loading = element('p', { role: 'status' }, TEXTS.loading)
+  button.parentElement?.after(loading, box)
+  box.hidden = false
+  system ??= start(box)
+  const found = await system.catch(() => null)
+  loading.remove()
+  if (found) return found.layoutActions.updateFilter(id)
+  system = undefined
+  closePanel()
+  body.prepend(element('p', { className: 'problem', role: 'alert' }, TEXTS.unreachable))
 }
 
-/** Points stand at the top; the rest has the order of the document. */
-function pointsFirst(one: Untyped, other: Untyped) {
-  const rank = ({ path, method }: Untyped) =>
-    method === 'post' && /^\/advisory\/\w+\/point$/.test(path) ? 0 : 1
-  return rank(one.toObject()) - rank(other.toObject())
+export function closePanel() {
+  panel().hidden = true
+  if (!opener) return
+  opener.ariaExpanded = 'false'
+  opener.textContent = docs.tryIt
 }
 
-/** The document as the page shows it: with examples that are the visitor's own. */
-function shortTexts() {
-  const updateJsonSpec = (original: Untyped) => (document: Untyped) =>
-    original(shortened(JSON.parse(withAddressesOfVisitor(JSON.stringify(document)))))
-  return { statePlugins: { spec: { wrapActions: { updateJsonSpec } } } }
+async function start(box: HTMLElement) {
+  const { style = '', script = '' } = box.dataset
+  // Below the rules of the page, which change its own.
+  document
+    .querySelector('link[href$="docs.css"]')
+    ?.before(element('link', { rel: 'stylesheet', href: style }))
+  const address = new URL('openapi.json?media=all', ROOT).href
+  const [text] = await Promise.all([read(address), loadScript(script)])
+  const { SwaggerUIBundle } = globalThis as Untyped
+  let send = (request: Untyped) => request
+  const found = SwaggerUIBundle({
+    domNode: box,
+    layout: 'Panel',
+    docExpansion: 'full',
+    defaultModelsExpandDepth: -1,
+    displayRequestDuration: true,
+    persistAuthorization: false,
+    tryItOutEnabled: true,
+    requestInterceptor: (request: Untyped) => send(request),
+    plugins: [
+      ...[layout, chosenAlone, plainLines, quickReferences, unchangedTexts],
+      ...[bodyFirst, answerFirst, padlock, followingAnswers],
+    ],
+  }).getSystem()
+  send = createSender(found)
+  found.layoutActions.updateFilter('none yet')
+  found.specActions.updateUrl(address)
+  found.specActions.updateLoadingStatus('success')
+  found.specActions.updateJsonSpec(shortened(JSON.parse(withAddressesOfVisitor(text))))
+  return found
 }
 
-/** Tags of accounts and operations are closed, unless something is searched for. */
-function openTags() {
-  const isShown =
-    (original: Untyped) =>
-    (...[state, thing, otherwise]: Untyped[]) => {
-      if (thing[0] !== 'operations-tag') return original(thing, otherwise)
-      return Boolean(state.get('filter')) || original(thing, OPEN_TAGS.includes(thing[1]))
-    }
-  return { statePlugins: { layout: { wrapSelectors: { isShown } } } }
+async function read(address: string) {
+  const answer = await fetch(address)
+  if (!answer.ok) throw new Error(String(answer.status))
+  return answer.text()
 }
 
-/** Finds operations by their paths and summaries. */
-function search() {
-  const opsFilter = (tags: Untyped, phrase: string) => {
-    const words = phrase.toLowerCase().split(/\s+/).filter(Boolean)
-    const isMeant = (one: Untyped) => {
-      const text = [one.get('method'), one.get('path'), one.getIn(['operation', 'summary'])]
-        .join(' ')
-        .toLowerCase()
-      return words.every((word) => text.includes(word))
-    }
+function loadScript(src: string) {
+  return new Promise((resolve, reject) => {
+    const script = element('script', { src })
+    script.addEventListener('load', resolve)
+    script.addEventListener('error', reject)
+    document.head.append(script)
+  })
+}
+
+/** The button for a token, and the form: the page has the rest. */
+function layout({ React }: Untyped) {
+  const Panel = ({ getComponent }: Untyped) =>
+    React.createElement(
+      'div',
+      { className: 'swagger-ui' },
+      React.createElement(getComponent('SvgAssets')),
+      React.createElement(getComponent('AuthorizeBtnContainer', true)),
+      React.createElement(getComponent('operations', true)),
+    )
+  const OperationTag =
+    () =>
+    ({ children }: Untyped) =>
+      children
+  return { components: { Panel }, wrapComponents: { OperationTag, OperationSummary: () => () => null } }
+}
+
+/** The filter is the id of an operation. */
+function chosenAlone() {
+  const opsFilter = (tags: Untyped, id: string) => {
+    const isChosen = (one: Untyped) => one.getIn(['operation', 'operationId']) === id
     return tags
-      .map((tag: Untyped) => tag.update('operations', (all: Untyped) => all.filter(isMeant)))
+      .map((tag: Untyped) => tag.update('operations', (all: Untyped) => all.filter(isChosen)))
       .filter((tag: Untyped) => tag.get('operations').size > 0)
   }
   return { fn: { opsFilter } }
@@ -128,7 +163,7 @@ function bodyFirst() {
         React.createElement(
           'details',
           { className: 'in-query', onToggle: toggle },
-          React.createElement('summary', {}, TEXTS.docs.inQuery(beside.size)),
+          React.createElement('summary', {}, docs.inQuery(beside.size)),
           isOpen && React.createElement(Original, others),
         ),
       )
@@ -136,41 +171,35 @@ function bodyFirst() {
   return { wrapComponents: { parameters } }
 }
 
-/** An operation that takes no token has no padlock; a closed one opens with a token. */
-function padlocks() {
-  const isAuthorized = (original: Untyped) => (_state: Untyped, needs: Untyped) =>
-    needs?.some((one: Untyped) => one.size === 0) ? null : original(needs)
-  const inverted =
+/** An answer is moved into sight; what was asked is folded below it. */
+function answerFirst() {
+  const liveResponse = (Original: Untyped, { React }: Untyped) =>
+    function Answer(props: Untyped) {
+      const box = React.useRef(null)
+      React.useEffect(() => void box.current?.scrollIntoView(), [props.response])
+      return React.createElement(
+        'div',
+        { ref: box, className: 'executed' },
+        React.createElement(Original, props),
+      )
+    }
+  const curl = (Original: Untyped, { React }: Untyped) => {
+    return (props: Untyped) =>
+      React.createElement(
+        'details',
+        { className: 'asked' },
+        React.createElement('summary', {}, docs.asCurl),
+        React.createElement(Original, props),
+      )
+  }
+  return { wrapComponents: { liveResponse, curl } }
+}
+
+/** It is open with a token. */
+function padlock() {
+  const authorizeBtn =
     (Original: Untyped, { React }: Untyped) =>
     (props: Untyped) =>
-      props.isAuthorized !== null &&
       React.createElement(Original, { ...props, isAuthorized: !props.isAuthorized })
-  return {
-    statePlugins: { auth: { wrapSelectors: { isAuthorized } } },
-    wrapComponents: { authorizeOperationBtn: inverted, authorizeBtn: inverted },
-  }
-}
-
-/** The token stays when another document is chosen: Swagger UI would put back the one that it has stored, which is none. */
-function keptToken() {
-  return { statePlugins: { auth: { wrapActions: { restoreAuthorization: () => () => ({ type: 'none' }) } } } }
-}
-
-/** Swagger UI gives the chooser of a server a label without a text, and its title comes after headings of the second level. */
-function namedParts() {
-  const named =
-    (part: string, name: string, value: string) =>
-    (Original: Untyped, { React }: Untyped) => {
-      const mark = (box: Element | null) => box?.querySelector(part)?.setAttribute(name, value)
-      return (props: Untyped) =>
-        React.createElement('div', { ref: mark }, React.createElement(Original, props))
-    }
-  return {
-    wrapComponents: {
-      // The page has a chooser of its own.
-      DarkModeToggle: () => () => null,
-      Servers: named('#servers', 'aria-label', TEXTS.docs.server),
-      InfoContainer: named('.title', 'aria-level', '2'),
-    },
-  }
+  return { wrapComponents: { authorizeBtn } }
 }

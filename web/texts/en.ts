@@ -1,6 +1,7 @@
 // All texts of the pages. Elsewhere there are none: another language is another file like this. A page has its own groups of
 // texts alone, and extensions have theirs.
 export { account, feedback, history, keys, profile } from './en/account.ts'
+export { docs } from './en/docs.ts'
 export { districts, field, points } from './en/fields.ts'
 export { mapTexts } from './en/map.ts'
 export { loads, operations, releases, slowCalls } from './en/operations.ts'
@@ -48,14 +49,6 @@ export const TEXTS = {
     next: 'Next',
     page: (page: number, pages: number) => `Page ${page} of ${pages}`,
     none: 'Nothing to show.',
-  },
-
-  docs: {
-    search: 'Find an operation',
-    searchHint: 'For example "history" or "polygon"',
-    inQuery: (count: number) =>
-      count === 1 ? '1 parameter of the query and headers' : `${count} parameters of the query and headers`,
-    server: 'Server',
   },
 
   products: {

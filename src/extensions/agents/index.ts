@@ -4,7 +4,7 @@ import type { Extension } from '../extension.ts'
 export const agents: Extension = {
   name: 'agents',
   needs: ['places'],
-  guide: { path: 'agents', title: 'agents (MCP)', before: 'clients' },
+  guide: { path: 'agents', title: 'Agents (MCP)', before: 'clients' },
   // Of agents in pages.
   requestHeaders: ['Mcp-Protocol-Version', 'Mcp-Method', 'Mcp-Name'],
   links: { mcp: { path: '/mcp', description: 'The tools for AI agents (MCP).' } },

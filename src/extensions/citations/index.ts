@@ -3,7 +3,7 @@ import type { Extension } from '../extension.ts'
 /** Items of histories that their owners share, at addresses to cite. */
 export const citations: Extension = {
   name: 'citations',
-  guide: { path: 'citing', title: 'citing', before: 'operators' },
+  guide: { path: 'citing', title: 'Citing', before: 'operators' },
   part: 'account',
   accountLimits: {
     TOO_MANY_SHARES: {

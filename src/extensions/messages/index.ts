@@ -29,7 +29,7 @@ declare module '#src/data/tables.ts' {
 export const messages: Extension = {
   name: 'messages',
   needs: ['places', 'texts'],
-  guide: { path: 'messages', title: 'text messages', before: 'gis' },
+  guide: { path: 'messages', title: 'Text messages', before: 'gis' },
   settings,
   sql: new URL('sql/', import.meta.url),
   deletions: {

@@ -37,7 +37,10 @@ const STYLES = ['styles/page.css', 'styles/map.css', `${WHOLE}/pack.css`]
 const loadPage = cacheValue('page of packs', async () => {
   const script = (await readBundles()).get(SCRIPT)?.text
   if (script === undefined) throw new Error(`the bundle ${SCRIPT} is missing`)
-  const styles = STYLES.map((name) => readFileSync(new URL(name, WEB), 'utf8'))
+  // The typeface is of the service: a file without a network has letters of the device.
+  const styles = STYLES.map((name) =>
+    readFileSync(new URL(name, WEB), 'utf8').replaceAll(/@font-face \{[^}]*\}/g, ''),
+  )
   // An inline script ends with this text, wherever it is.
   const page = {
     script: script.replaceAll('</script', '<\\/script'),

@@ -6,7 +6,7 @@ export const packs: Extension = {
   name: 'packs',
   needs: ['downloads', 'places'],
   part: 'operations',
-  guide: { path: 'offline', title: 'offline packs', before: 'gis' },
+  guide: { path: 'offline', title: 'Offline packs', before: 'gis' },
   releaseLinks: [packsOfCountry],
   routes: async (app, core) => (await import('./routes.ts')).packs(app, core),
   commands: { pack: async () => (await import('./command.ts')).packCommand },

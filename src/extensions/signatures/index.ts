@@ -44,7 +44,7 @@ const PROOF_RULE = `must be left out: the files and the signature of a release p
 /** What releases were loaded from: the hashes of their files, in statements that the operator signs. */
 export const signatures: Extension = {
   name: 'signatures',
-  guide: { path: 'proof', title: 'signatures', before: 'operators' },
+  guide: { path: 'proof', title: 'Signatures', before: 'operators' },
   settings: {
     operated: { SIGNING_KEY: Type.Optional(Type.String()) },
     secrets: ['SIGNING_KEY'],

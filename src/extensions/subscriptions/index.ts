@@ -79,7 +79,7 @@ declare module '#src/http/metrics/metrics.ts' {
 /** Messages to addresses of accounts when values change. */
 export const subscriptions: Extension = {
   name: 'subscriptions',
-  guide: { path: 'changes', title: 'messages of changes', before: 'operators' },
+  guide: { path: 'changes', title: 'Messages of changes', before: 'operators' },
   needs: ['changes', 'fields'],
   settings,
   accountLimits: {

@@ -1,238 +1,170 @@
-import { readFile } from 'node:fs/promises'
-import { join, normalize } from 'node:path'
-import type { Token } from 'markdown-it'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
-import { Cache } from '#src/lib/cache.ts'
+import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
 import { escaped, renderHtml } from '../plain-page.ts'
+import { linkStyles } from '../typeface.ts'
+import { LANGUAGES } from './code.ts'
+import type { Chapter, RenderedMarkdown } from './markdown.ts'
+import type { Operation, Tag } from './operations.ts'
+import type { createReadings } from './readings.ts'
+import { WRITTEN } from './samples.ts'
 
-interface RenderedMarkdown {
-  title: string
-  opening: string
-  chapters: Chapter[]
-}
-
-interface Chapter {
-  /** Made of the heading as GitHub does. */
-  id: string
-  /** HTML, as all that follows. */
-  heading: string
-  content: string
-}
-
-interface PageContent {
+/** Where a page is, and what the list at its side leads to. */
+export interface Frame {
+  /** Relative path from the page to those below `/docs`. */
+  folder: string
+  /** Relative path from the page to the root of the service. */
   root: string
-  product: string
-  calls: RenderedMarkdown
-  guide: RenderedMarkdown
-  synthetic: boolean
-  /** Links to the others. */
-  readings: string
+  readings: ReturnType<typeof createReadings>['list']
+  tags: Tag[]
 }
 
-const NOTICE = `
-    <p class="notice" role="note">
-      <strong>The data are synthetic.</strong> A formula has made these data; they are not advice.
-      Answers that come of it say <code>"synthetic": true</code>.
-    </p>`
+const STYLES = ['styles/page.css', 'styles/pages.css', 'styles/docs.css']
 
-const DOCS_SCRIPT = 'docs/main.bundle.js'
-
-export function renderHead(app: App, root: string): string {
+function renderPage(app: App, { root, folder }: Frame, title: string, list: string, text: string): string {
   const file = (name: string) => root + app.webFile(name)
-  const styles = ['styles/page.css', 'styles/pages.css', 'styles/docs.css']
-  return `  <meta name="color-scheme" content="light dark">
+  const swagger = (name: string) => `${folder}static/${name}?v=${VERSION}`
+  return renderHtml({
+    title: `${escaped(title)} - ${SERVICE_NAME}`,
+    head: `  <meta name="color-scheme" content="light dark">
   <meta name="description" content="${SERVICE_DESCRIPTION}">
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
-${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="module" src="${file(DOCS_SCRIPT)}"></script>`
+${linkStyles(STYLES, file)}  <script type="module" src="${file('docs/main.bundle.js')}"></script>`,
+    body: `<div class="docs" data-folder="${folder}">
+<details class="contents"><summary>Contents</summary>
+<nav aria-label="Documentation">
+${list}
+</nav>
+</details>
+<article class="reading">
+${text}
+<noscript>A script shows the operations; the OpenAPI document has them, too.</noscript>
+</article>
+</div>
+<div id="swagger-ui" data-style="${swagger('swagger-ui.css')}" data-script="${swagger('swagger-ui-bundle.js')}"></div>`,
+  })
 }
 
-/** The first calls, the guide and links above the operations. */
-export function renderContent({ root, product, calls, guide, synthetic, readings }: PageContent): string {
-  const tries: Operation[][] = [
-    [{ name: 'Try it', link: `advisory/${product}AtPoint` }],
-    [
-      { name: 'Register', link: 'auth/register' },
-      { name: 'log in', link: 'auth/login' },
-      { name: 'try it', link: `advisory/${product}InPolygon` },
-    ],
-    [{ name: 'Try it', link: `advisory/${product}AtPoints` }],
-  ]
-  // So that the operations are not far below.
-  const closed = guide.chapters.map(
-    ({ id, heading, content }) =>
-      `<details id="${id}"><summary><h3>${heading}</h3></summary>\n${content}</details>`,
+/** @param current path of the reading that is open; undefined for the page with the operations */
+function renderList({ folder, readings, tags }: Frame, current?: string, chapters: Chapter[] = []): string {
+  const home = current === undefined ? '' : `${folder}.`
+  const guides = readings.map(({ path, title }) => {
+    const isOpen = path === current
+    const inner = isOpen && chapters.length > 0 ? renderChapterList(chapters) : ''
+    return `<li><a href="${folder}${path}"${isOpen ? ' aria-current="page"' : ''}>${title}</a>${inner}</li>`
+  })
+  const groups = tags.map(
+    ({ name, operations }) => `<details class="group"><summary>${escaped(name)}</summary><ul>
+${operations.map((one) => `<li><a href="${home}${hashOf(one)}">${escaped(one.summary)} ${renderMethod(one)}</a></li>`).join('\n')}
+</ul></details>`,
   )
-  return `
-    <div class="page docs">${synthetic ? NOTICE : ''}
-    <section class="cards" aria-label="${calls.title}">
-      ${calls.chapters.map((call, at) => card(call, tries[at] ?? [])).join('\n')}
-    </section>
-    <section class="reading" aria-labelledby="reading">
-      <h2 id="reading">${guide.title}</h2>
-      ${guide.opening}
-      ${closed.join('\n')}
-      <p>
-        More to read: ${readings}. The document of all operations: <a href="${root}openapi.yaml">YAML</a>, <a href="${root}openapi.json">JSON</a>; of one purpose:
-        ${parts(root)}.
-      </p>
-    </section>
-    <noscript>The operations are shown by a script; the document has them, too.</noscript>
-    </div>
-    `
+  return `<p class="label">Guides</p>
+<ul>
+<li><a href="${home || '#first-calls'}">First calls</a></li>
+${guides.join('\n')}
+</ul>
+<p class="label">Operations</p>
+${groups.join('\n')}`
 }
 
-/** Where the commands of the documents ask. */
-const WRITTEN = 'http://127.0.0.1:3000'
+function renderChapterList(chapters: Chapter[]): string {
+  const items = chapters.map(({ id, heading, parts }) => {
+    const inner = parts.map((part) => `<li><a href="#${part.id}">${escaped(part.heading)}</a></li>`).join('')
+    return `<li><a href="#${id}">${heading}</a>${inner && `<ul>${inner}</ul>`}</li>`
+  })
+  return `<ul>\n${items.join('\n')}\n</ul>`
+}
+
+const hashOf = ({ tag, id }: Operation) => `#/${tag}/${id}`
+
+const renderMethod = ({ method }: Operation) =>
+  `<span class="method ${method}">${method === 'delete' ? 'DEL' : method.toUpperCase()}</span>`
+
+const NOTICE = `<p class="notice" role="note"><strong>The data are synthetic.</strong> A formula has made them; they are not advice.
+Answers that come of them say <code>"synthetic": true</code>.</p>`
+
+interface Overview {
+  calls: RenderedMarkdown
+  synthetic: boolean
+  /** The product whose operations the first calls try. */
+  product: string
+}
+
+/** The first calls and the operations. */
+export function renderOverview(app: App, frame: Frame, { calls, synthetic, product }: Overview): string {
+  const tries: Link[][] = [
+    [{ name: 'Try it', hash: `#/advisory/${product}AtPoint/try` }],
+    [
+      { name: 'Register', hash: '#/auth/register/try' },
+      { name: 'log in', hash: '#/auth/login/try' },
+      { name: 'try it', hash: `#/advisory/${product}InPolygon/try` },
+    ],
+    [{ name: 'Try it', hash: `#/advisory/${product}AtPoints/try` }],
+  ]
+  const { folder, root, tags } = frame
+  const parts = Object.keys(DOCUMENT_PARTS).map((part) => `${part} ${renderKinds(root, `openapi/${part}`)}`)
+  const text = `<h2>API documentation</h2>
+<p class="lead">For developers of services for farmers: one request with a position, a field or a district
+answers with expected yields, fertilizer, organic inputs and forage.</p>
+${synthetic ? NOTICE : ''}
+<div class="bar">${renderLanguages()}</div>
+<section id="first-calls" aria-label="${calls.title}">
+${calls.chapters.map((call, at) => renderCall(call, tries[at] ?? [])).join('\n')}
+<p>More: <a href="${folder}guide">the guide</a>; the OpenAPI document as ${renderKinds(root, 'openapi')}.</p>
+</section>
+${tags.map(renderTag).join('\n')}
+<p>OpenAPI documents of one purpose, for generators: ${parts.join(', ')}.</p>`
+  return renderPage(app, frame, 'API documentation', renderList(frame), text)
+}
+
+interface Link {
+  name: string
+  hash: string
+}
+
+function renderLanguages(): string {
+  const choices = Object.entries(LANGUAGES).map(
+    ([value, name]) => `<label><input type="radio" name="language" value="${value}"> ${name}</label>`,
+  )
+  return `<fieldset class="languages"><legend class="unseen">Language of the code</legend>${choices.join('')}</fieldset>`
+}
+
+function renderCall({ id, heading, content }: Chapter, operations: Link[]): string {
+  const links = operations.map(({ name, hash }) => `<a href="${hash}">${name}</a>`).join(', ')
+  return `<section class="chapter"><h3 id="call-${id}">${heading}</h3>
+${content}<p>On this page: ${links}</p></section>`
+}
+
+const renderKinds = (root: string, path: string) =>
+  ['yaml', 'json'].map((kind) => `<a href="${root}${path}.${kind}">${kind.toUpperCase()}</a>`).join(' ')
+
+function renderTag({ name, description, operations }: Tag): string {
+  const rows = operations.map(
+    (one) => `<details class="operation" id="op-${one.id}" data-hash="${hashOf(one)}">
+<summary><h3>${escaped(one.summary)}</h3> ${renderMethod(one)} <code>${escaped(one.path)}</code></summary>
+</details>`,
+  )
+  return `<section class="tag" id="tag-${name}" data-hash="#/${name}">
+<h2>${escaped(name)}</h2>
+${description}
+${rows.join('\n')}
+</section>`
+}
+
+/** A document with its table of contents. */
+export function renderReading(app: App, frame: Frame, path: string, rendered: RenderedMarkdown): string {
+  const { title, opening, chapters } = rendered
+  const parts = chapters.map(
+    ({ id, heading, content }) =>
+      `<section class="chapter"><h2 id="${id}">${heading}</h2>\n${content}</section>`,
+  )
+  const text = `<section class="chapter"><h2 class="title">${escaped(title)}</h2>\n${opening}</section>\n${parts.join('\n')}`
+  const bar = text.includes('class="samples"') ? `<div class="bar">${renderLanguages()}</div>` : ''
+  return renderPage(app, frame, title, renderList(frame, path, chapters), bar + text)
+}
 
 /** A page whose commands ask the service at the address that serves it. */
 export function withAddress(page: string, { host, rootUrl }: { host: string; rootUrl: string }): string {
   return host === '' ? page : page.replaceAll(WRITTEN, () => escaped(rootUrl))
-}
-
-function parts(root: string): string {
-  const links = Object.keys(DOCUMENT_PARTS).map((part) => {
-    const link = (kind: string) => `<a href="${root}openapi/${part}.${kind}">${kind.toUpperCase()}</a>`
-    return `${part} (${link('yaml')}, ${link('json')})`
-  })
-  return links.join(', ')
-}
-
-export function renderReadingPage(
-  { title, opening, chapters }: RenderedMarkdown,
-  head: string,
-  readings: string,
-): string {
-  const parts = chapters.map(({ id, heading, content }) => `<h2 id="${id}">${heading}</h2>\n${content}`)
-  return renderHtml({
-    title: `${title} - ${SERVICE_NAME}`,
-    head,
-    body: `    <article class="page docs reading">
-      <p><a href=".">All operations, and the guide</a>. More to read: ${readings}.</p>
-      <h2>${title}</h2>
-      ${opening}
-      ${parts.join('\n')}
-    </article>`,
-  })
-}
-
-interface Operation {
-  name: string
-  link: string
-}
-
-function card({ id, heading, content }: Chapter, operations: Operation[]): string {
-  const links = operations.map(({ name, link }) => `<a href="#/${link}">${name}</a>`).join(', ')
-  return `<article class="card"><h2 id="call-${id}">${heading}</h2>\n${content}<p>On this page: ${links}</p></article>`
-}
-
-const DOCUMENTS = join(import.meta.dirname, '../../../docs')
-
-/** Documents by their path below /docs, and what links call them; the guide and the first calls are on the page itself. */
-const READINGS: Reading[] = [
-  { path: '', file: 'guide/integrators.md', title: 'the guide' },
-  { path: 'calls', file: 'guide/calls.md', title: 'first calls' },
-  { path: 'rules', file: 'api.md', title: 'the rules' },
-  { path: 'certainty', file: 'guide/certainty.md', title: 'how sure values are' },
-  { path: 'quantities', file: 'guide/quantities.md', title: 'quantities' },
-  { path: 'gis', file: 'guide/gis.md', title: 'GIS' },
-  { path: 'clients', file: 'guide/clients.md', title: 'clients' },
-  { path: 'operators', file: 'guide/operators.md', title: 'operators' },
-  { path: 'manifest', file: 'manifest.md', title: 'own rasters' },
-  { path: 'contributors', file: 'guide/contributors.md', title: 'contributors' },
-  { path: 'versions', file: 'versioning.md', title: 'versions' },
-  { path: 'changelog', file: '../CHANGELOG.md', title: 'the changelog' },
-]
-
-interface Reading {
-  path: string
-  file: string
-  title: string
-}
-
-/** Of an extension. @property before the path of the reading of the core that it stands before */
-export type Guide = Reading & { before: string }
-
-/** @param guides of extensions */
-export function createReadings(guides: readonly Guide[]) {
-  const all = READINGS.flatMap((own) => [...guides.filter(({ before }) => before === own.path), own])
-  const cache = new Cache<string, RenderedMarkdown>('readings', { max: 100 })
-  const others = all.filter(({ path }) => path !== '' && path !== 'calls')
-
-  return {
-    /** Of those with a page of their own. */
-    paths: others.map(({ path }) => path),
-    links: (folder: string) =>
-      others.map(({ path, title }) => `<a href="${folder}${path}">${title}</a>`).join(', '),
-    read(path: string, folder: string): Promise<RenderedMarkdown> {
-      const { file = '' } = all.find((one) => one.path === path) ?? {}
-      return cache.load(`${folder}${path}`, () => readDocument(all, file, folder))
-    },
-  }
-}
-
-/** @param folder relative path of the other documents; links to files elsewhere are for readers of the repository */
-async function readDocument(all: Reading[], file: string, folder: string): Promise<RenderedMarkdown> {
-  const text = await readFile(join(DOCUMENTS, file), 'utf8')
-  return renderMarkdown(text, (link) => hrefFrom(all, file, link, folder))
-}
-
-function hrefFrom(all: Reading[], file: string, link: string, folder: string): string | null {
-  if (/^(https?:|#)/.test(link)) return link
-  const [target = '', chapter] = link.split('#')
-  const linked = normalize(join(file, '..', target))
-  const found = all.find((one) => one.path !== 'calls' && one.file === linked)
-  if (!found) return null
-  return `${folder}${found.path || '.'}${chapter === undefined ? '' : `#${chapter}`}`
-}
-
-/** HTML is shown as text, and so is a link where `hrefOf` gives null; no link has a scheme that runs code. */
-async function renderMarkdown(
-  text: string,
-  hrefOf: (link: string) => string | null,
-): Promise<RenderedMarkdown> {
-  // Loaded with the first page, which shortens the start.
-  const { default: MarkdownIt } = await import('markdown-it')
-  const markdown = new MarkdownIt({ html: false })
-  const tokens = markdown.parse(text, {})
-  for (const { children } of tokens) if (children) pointLinks(children, hrefOf)
-  const render = (some: Token[]) => markdown.renderer.render(some, markdown.options, {})
-  for (const [index, token] of tokens.entries()) {
-    if (token.type === 'heading_open') token.attrSet('id', createSlug(readText(tokens[index + 1])))
-  }
-
-  const starts = tokens.flatMap(({ type, tag }, index) =>
-    type === 'heading_open' && tag === 'h2' ? [index] : [],
-  )
-  const chapters = starts.map((start, index) => ({
-    id: String(tokens[start]?.attrGet('id')),
-    heading: markdown.renderer.renderInline(tokens[start + 1]?.children ?? [], markdown.options, {}),
-    // Behind the heading, its text and its end.
-    content: render(tokens.slice(start + 3, starts[index + 1])),
-  }))
-  return { title: readText(tokens[1]), opening: render(tokens.slice(3, starts[0])), chapters }
-}
-
-function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): void {
-  let isHidden = false
-  for (const token of tokens) {
-    if (token.type === 'link_open') {
-      const href = hrefOf(String(token.attrGet('href')))
-      isHidden = href === null
-      if (href !== null) token.attrSet('href', href)
-    }
-    if (token.type === 'link_open' || token.type === 'link_close') token.hidden = isHidden
-  }
-}
-
-function readText(line: Token | undefined): string {
-  return (line?.children ?? []).map(({ content }) => content).join('')
-}
-
-function createSlug(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-')
 }

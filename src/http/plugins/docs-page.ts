@@ -1,22 +1,23 @@
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { SERVICE_NAME } from '#schemas/service.ts'
-import { VERSION } from '#src/lib/version.ts'
+import { ERRORS } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { createClientFiles } from '../docs-page/clients.ts'
+import { createRenderer } from '../docs-page/markdown.ts'
 import {
-  createReadings,
-  type Guide,
-  renderContent,
-  renderHead,
-  renderReadingPage,
-  withAddress,
-} from '../docs-page/page.ts'
+  type ApiDocument,
+  listTags,
+  type Operation,
+  OperationWriter,
+  type Tag,
+} from '../docs-page/operations.ts'
+import { type Frame, renderOverview, renderReading, withAddress } from '../docs-page/page.ts'
+import { createReadings, FIRST_CALLS, type Guide } from '../docs-page/readings.ts'
 import { isCurrent } from '../entity-tags.ts'
-import { DOCUMENT_PARTS } from '../openapi/document.ts'
-import { VIEWPORT } from '../plain-page.ts'
 import { allowAsset } from './caching.ts'
+import { createClientSignal } from './time-budget.ts'
 
 /** Swagger UI has inline styles. */
 const PAGE_POLICY = [
@@ -34,19 +35,6 @@ const PAGE_POLICY = [
 
 const HTML = 'text/html; charset=utf-8'
 
-/** Documents in the chooser of the page, by their path below the service. */
-const DOCUMENTS = [
-  ...Object.entries(DOCUMENT_PARTS).map(([part, { title }]) => ({
-    name: title,
-    path: `openapi/${part}.json`,
-  })),
-  { name: 'All operations', path: 'openapi.json' },
-]
-
-/** Globals of the browser: of Swagger UI, and of the script of the page. */
-declare const SwaggerUIBundle: { plugins: { DownloadUrl: unknown } }
-declare const docsPlugins: unknown
-
 interface DocsPageOptions {
   synthetic: () => Promise<boolean>
   /** Of extensions. */
@@ -54,15 +42,25 @@ interface DocsPageOptions {
 }
 
 /**
- * A guide, Swagger UI and links to other documents. Links are relative: the page may have any path. Generators would copy
- * a guide in the OpenAPI document into clients.
+ * Guides, operations and Swagger UI. Links are relative: the page may have any path. Generators would copy a guide in the
+ * OpenAPI document into clients.
  */
 export const docsPage = fp(
   async (app: App, { synthetic, guides }: DocsPageOptions) => {
     const prefix = `${app.config.BASE_PATH}/docs`
     const product = app.products.list[0]?.code ?? ''
-    const { paths, links, read } = createReadings(guides)
+    const readings = createReadings(guides)
     const clientFile = createClientFiles()
+    const operations = createOperations(app)
+
+    const frameAt = async (folder: string, root: string): Promise<Frame> => {
+      const { tags } = await operations()
+      return { folder, root, readings: readings.list, tags }
+    }
+
+    function send(request: FastifyRequest, reply: FastifyReply, html: string): FastifyReply {
+      return reply.type(HTML).send(withAddress(html, request))
+    }
 
     await app.register(async (open) => {
       open.addHook('onRoute', (route) => {
@@ -80,48 +78,56 @@ export const docsPage = fp(
         reply.header('content-security-policy', PAGE_POLICY)
         done()
       })
-      open.addHook('onSend', async (request, _reply, page) => {
-        const operations = '<div id="swagger-ui"></div>'
-        if (typeof page !== 'string' || !page.includes(operations)) return page
+      const sendOverview = async (request: FastifyRequest, reply: FastifyReply) => {
         // Relative links begin at the last slash.
         const [folder, root] = /^[^?]*\/(\?|$)/.test(request.url) ? ['', '../'] : ['docs/', '']
-        const [guide, calls, isSynthetic] = await Promise.all([
-          read('', folder),
-          read('calls', folder),
+        const [frame, calls, isSynthetic] = await Promise.all([
+          frameAt(folder, root),
+          readings.read(FIRST_CALLS, folder),
           synthetic(),
         ])
-        const whole = page
-          .replace('</head>', `  ${VIEWPORT}\n${renderHead(app, root)}</head>`)
-          .replaceAll(/"[^"]*\/(static\/[\w./-]+)"/g, `"${folder}$1?v=${VERSION}"`)
-          .replace(
-            operations,
-            `${renderContent({ root, product, guide, calls, synthetic: isSynthetic, readings: links(folder) })}${operations}`,
-          )
-        return withAddress(whole, request)
-      })
+        return send(request, reply, renderOverview(app, frame, { calls, synthetic: isSynthetic, product }))
+      }
+      // Its files make the forms of operations; its page and its document are replaced.
       await open.register(swaggerUi, {
         routePrefix: prefix,
         theme: { title: SERVICE_NAME, favicon: [] },
         logo: undefined,
-        uiConfig: {
-          urls: DOCUMENTS.map(({ name, path }) => ({ name, url: `${path}?media=all` })),
-          // biome-ignore lint/suspicious/noExplicitAny: functions here are texts for the browser
-          plugins: [() => SwaggerUIBundle.plugins.DownloadUrl, () => docsPlugins] as any,
-          deepLinking: true,
-          defaultModelsExpandDepth: -1,
-          displayRequestDuration: true,
-          docExpansion: 'none',
-          persistAuthorization: false,
-          tryItOutEnabled: true,
+        uiHooks: {
+          preHandler: async (request, reply) => {
+            const { url = '' } = request.routeOptions
+            const [, kind] = /\/(json|yaml)$/.exec(url) ?? []
+            if (kind === 'json' || kind === 'yaml') await request.server.sendDocument(request.exchange, kind)
+            else if (url === prefix || url === `${prefix}/`) await sendOverview(request, reply)
+          },
         },
-        uiHooks: { preHandler: sendDocument },
       })
-      for (const path of paths) {
+      for (const { path } of readings.list) {
         open.get(`${prefix}/${path}`, { schema: { hide: true } }, async (request, reply) => {
-          const page = renderReadingPage(await read(path, ''), renderHead(app, '../'), links(''))
-          return reply.type(HTML).send(withAddress(page, request))
+          const frame = await frameAt('', '../')
+          return send(request, reply, renderReading(app, frame, path, await readings.read(path, '')))
         })
       }
+      open.get<{ Params: { id: string } }>(
+        `${prefix}/operations/:id`,
+        { schema: { hide: true } },
+        async (request, reply) => {
+          const { tags, writer } = await operations()
+          const found = tags.flatMap((tag) => tag.operations).find(({ id }) => id === request.params.id)
+          return found ? send(request, reply, writer.render(found)) : reply.callNotFound()
+        },
+      )
+      open.get(`${prefix}/search.json`, { schema: { hide: true } }, async ({ exchange }, reply) => {
+        const { tags, writer } = await operations()
+        const signal = createClientSignal(reply)
+        const found = []
+        for (const one of tags.flatMap((tag) => tag.operations)) {
+          // The first search has all texts made: short answers go in between.
+          await exchange.nextSlice(signal)
+          found.push(toEntry(one, writer))
+        }
+        return [...(await readings.chapters()), ...found, ...listCodes()]
+      })
       open.get<{ Params: { file: string } }>(
         `${prefix}/clients/:file`,
         { schema: { hide: true } },
@@ -138,8 +144,44 @@ export const docsPage = fp(
   { name: 'docs-page', dependencies: ['openapi', 'security-headers', 'web-pages'] },
 )
 
-/** The plugin would send the unfinished document of the routes. */
-async function sendDocument(this: unknown, { routeOptions, exchange, server }: FastifyRequest) {
-  const [, kind] = /\/(json|yaml)$/.exec(routeOptions.url ?? '') ?? []
-  if (kind === 'json' || kind === 'yaml') await server.sendDocument(exchange, kind)
+/** The operations of the document, and what makes HTML of them, made anew where the document is another. */
+function createOperations(app: App) {
+  let of: unknown
+  let made: { tags: Tag[]; writer: OperationWriter }
+  return async () => {
+    const [document, markdown] = await Promise.all([app.readDocument(), createRenderer()])
+    if (of !== document) {
+      const api = document as unknown as ApiDocument
+      const tags = listTags(api).map((tag) => ({ ...tag, description: fold(tag.description, markdown) }))
+      made = { tags, writer: new OperationWriter(api, markdown) }
+      of = document
+    }
+    return made
+  }
+}
+
+/** The operations of a tag are not far below its description. */
+function fold(description: string, markdown: (text: string) => string): string {
+  const [first = '', ...others] = description.split('\n\n')
+  const rest = markdown(others.join('\n\n'))
+  return markdown(first) + (rest && `<details><summary>More on them</summary>${rest}</details>`)
+}
+
+/** Where the meaning of a code is said. */
+const OF_ERRORS = 'guide#errors'
+
+/** An operation as the search shows it. */
+function toEntry(operation: Operation, writer: OperationWriter) {
+  const { id, tag, method, path, summary } = operation
+  const where = `${method.toUpperCase()} ${path}`
+  return { href: `.#/${tag}/${id}`, title: summary, where, text: writer.listWords(operation) }
+}
+
+function listCodes() {
+  return Object.entries(ERRORS).map(([code, { status, meaning }]) => ({
+    href: OF_ERRORS,
+    title: code,
+    where: `Error ${status}`,
+    text: meaning,
+  }))
 }

@@ -35,6 +35,8 @@ import { createClientSignal } from './time-budget.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     sendDocument(exchange: Exchange, kind: Kind): Promise<FastifyReply>
+    /** The document as generators have it; the same object until it changes. */
+    readDocument(): Promise<OpenAPIV3_1.Document>
   }
   interface FastifyContextConfig {
     /** See docs/versioning.md. */
@@ -143,6 +145,18 @@ export const openapi = fp(
 
     const texts = new Cache<string, Text>('documents', { max: MOST_TEXTS })
 
+    /** A text changes with the countries alone. */
+    async function writeText(kind: Kind, shown: DocumentView): Promise<Text> {
+      const named = await countries()
+      return texts.getOrCreate(JSON.stringify([kind, named, shown]), () => {
+        const text =
+          kind === 'yaml'
+            ? openapiYaml(app, named, shown)
+            : JSON.stringify(makeOpenApiDocument(app, named, shown))
+        return { text, tag: entityTag(text) }
+      })
+    }
+
     async function send(
       exchange: Exchange,
       kind: Kind,
@@ -152,15 +166,7 @@ export const openapi = fp(
       // The page of the documentation asks its own host, also behind another PUBLIC_URL.
       const isAbsolute = view.media === 'json' && request.host !== ''
       const shown = { ...view, basePath: isAbsolute ? ADDRESS : request.basePath }
-      // A text changes with the countries alone.
-      const named = await countries()
-      const { text, tag } = texts.getOrCreate(JSON.stringify([kind, named, shown]), () => {
-        const text =
-          kind === 'yaml'
-            ? openapiYaml(app, named, shown)
-            : JSON.stringify(makeOpenApiDocument(app, named, shown))
-        return { text, tag: entityTag(text) }
-      })
+      const { text, tag } = await writeText(kind, shown)
       const address = isAbsolute ? request.rootUrl : ''
       if (allowCaching(exchange, isAbsolute ? entityTag(tag, address) : tag)) return reply.code(304).send()
       // A megabyte: short answers are first.
@@ -183,6 +189,13 @@ export const openapi = fp(
       }
     }
     app.decorate('sendDocument', (exchange, kind) => send(exchange, kind, { media: 'all' }))
+    const documents = new WeakMap<Text, OpenAPIV3_1.Document>()
+    app.decorate('readDocument', async () => {
+      const text = await writeText('json', { media: 'json', basePath: ADDRESS })
+      const document = documents.get(text) ?? JSON.parse(text.text)
+      documents.set(text, document)
+      return document
+    })
   },
   { name: 'openapi', dependencies: ['caching'] },
 )

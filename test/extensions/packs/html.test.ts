@@ -50,6 +50,7 @@ describe('a pack of the demo', () => {
     const text = html.toString()
     expect(text).toContain("default-src 'none'; script-src 'sha256-")
     expect(text).not.toContain('connect-src')
+    expect(text).not.toMatch(/@font-face|url\(/)
     expect(text.replace(/<script>.*?<\/script>/s, '')).not.toMatch(/(?:src|href)="/)
   })
 

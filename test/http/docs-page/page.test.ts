@@ -1,5 +1,4 @@
-import type { OpenAPIV3_1 } from 'openapi-types'
-import type { Locator, Page, Route } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createMailingApp, tokenIn } from '#test/accounts/mails.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
@@ -7,8 +6,8 @@ import { documentOf, type Operation, operationsOf } from '#test/setup/document.t
 import type { ReceivedMail } from '#test/setup/mail-server.ts'
 import { expectState } from '#test/setup/page-state.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { newPerson } from '#test/setup/people.ts'
-import { DESKTOP, HEADINGS, openPages, seriousFindings } from '#test/web/pages.ts'
+import { allFaultsOf } from '#test/web/looks.ts'
+import { DESKTOP, HEADINGS, openPages, PHONE, seriousFindings } from '#test/web/pages.ts'
 import { createResolver } from '../../../web/docs/document.ts'
 
 /**
@@ -21,8 +20,25 @@ const VISIT = [
   ...['createKey', 'deleteKey', 'changePassword', 'listSessions', 'endSession', 'login', 'deleteProfile'],
 ]
 
-/** The page with the document of all operations, as its chooser writes it. */
-const WHOLE = '?urls.primaryName=All+operations'
+/** Each is looked for by somebody: words of guides, operations and errors, and others for the same. */
+const WORDS = [
+  ...[
+    'fertiliser',
+    'webhook',
+    'bulk',
+    '5000',
+    'authentication',
+    'geojson',
+    'district',
+    'error',
+    'token',
+    'csv',
+  ],
+  ...['sms', 'offline', 'retry', 'rate limit', 'polygon', 'NO_DATA', 'history_id', 'probability', 'password'],
+]
+
+/** So wide is a window with the list at the side and code beside the text. */
+const WIDE = { width: 1440, height: 900 }
 
 let page: Page
 let url: string
@@ -41,72 +57,111 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     newestMail = () => service.mailServer.mails.at(-1)
   })
 
-  test('opens the points, and its chooser has the other documents', async () => {
-    await page.locator('.opblock').first().waitFor()
-    const points = (await service.get('/openapi/points.json')).body
-    const shownPaths = await page
-      .locator('.opblock-summary-path')
-      .evaluateAll((all) => all.map((path) => path.dataset.path))
-    expect(new Set(shownPaths)).toEqual(new Set(Object.keys(points.paths)))
-    await expectState(page.locator('.topbar'), 'documents')
+  test('begins with the first calls, and has a list of all guides and operations at the side', async () => {
     await expectState(page.getByRole('region', { name: 'First calls' }), 'first-calls')
+    expect(await page.locator('.contents .group a').count()).toBe(operations.length)
+    expect(await page.locator('.contents ul > li > a:not([href^="#"])').count()).toBeGreaterThan(9)
   })
 
-  test('keeps the token where another document is chosen', async () => {
-    const { headers } = await newPerson(service.app)
-    await page.locator('.btn.authorize').click()
-    await page.locator('.auth-container input').fill(headers.authorization.replace('Bearer ', ''))
-    await page.locator('.auth-container').getByRole('button', { name: 'Apply credentials' }).click()
-    await page.locator('.modal-ux').getByRole('button', { name: 'Close' }).click()
-    await page.locator('.topbar select').selectOption({ index: 1 })
-    const block = page.locator('#operations-advisory-yieldInPolygon')
-    await block.locator('.opblock-summary-control').click()
-    expect(await page.locator('#operations-advisory-yieldAtPoint').count()).toBe(0)
-    await block.getByRole('button', { name: 'Execute' }).click()
-    expect(await statusIn(block)).toBe('200')
+  test('shows code beside the text where there is room, below it elsewhere, in one language for the page', async () => {
+    const call = page.locator('.chapter').first()
+    const [text, code] = [call.locator('p').first(), call.locator('.code:visible')]
+    const boxes = async () => [await text.boundingBox(), await code.boundingBox()]
+    await page.setViewportSize(WIDE)
+    let [first, second] = await boxes()
+    expect(second?.x).toBeGreaterThan((first?.x ?? 0) + (first?.width ?? 0))
+    await page.setViewportSize(PHONE)
+    ;[first, second] = await boxes()
+    expect(second?.y).toBeGreaterThanOrEqual((first?.y ?? 0) + (first?.height ?? 0))
+    await page.locator('.languages label', { hasText: 'Python' }).click()
+    await openOperation('yieldAtPoints')
+    const shown = page.locator('.samples > .code:visible')
+    const languages = await shown.evaluateAll((all) => all.map((one) => one.className))
+    expect([languages.length, new Set(languages)]).toEqual([4, new Set(['code language-python'])])
+    await page.locator('.languages label', { hasText: 'curl' }).click()
+    await page.locator('#op-yieldAtPoints > summary').click()
+    await page.setViewportSize(DESKTOP)
   })
 
-  test('finds operations by words of their paths and summaries, in tags that are closed, too', async () => {
-    const box = page.getByRole('searchbox', { name: 'Find an operation' })
+  test('has lines of at most 64 letters, and the first operation on a phone two screens down at most', async () => {
+    for (const size of [WIDE, PHONE]) {
+      await page.setViewportSize(size)
+      expect(Math.max(...(await page.evaluate<number[]>(LINES_OF_TEXT)))).toBeLessThanOrEqual(64)
+    }
+    await page.evaluate('scrollTo(0, 0)')
+    const top = (await page.locator('.operation').first().boundingBox())?.y ?? Number.NaN
+    expect(top).toBeLessThan(2 * PHONE.height)
+    await page.setViewportSize(DESKTOP)
+  })
+
+  test('finds guides, operations, fields and codes of errors, and says where there is nothing', async () => {
+    await page.keyboard.press('Control+k')
+    const box = page.getByRole('searchbox', { name: 'Search' })
+    const status = page.locator('dialog.search [role="status"]')
+    for (const word of WORDS) {
+      await box.fill(word)
+      await expect
+        .poll(() => status.innerText(), PATIENCE)
+        .toMatch(new RegExp(`^\\d+ results? for “${word}”\\.$`))
+    }
+    await box.fill('zebra crossing')
+    await expect.poll(() => status.innerText(), PATIENCE).toBe('Nothing found for “zebra crossing”.')
     await box.fill('change PASSWORD')
-    await page.locator('#operations-auth-changePassword').waitFor()
-    expect(await page.locator('.opblock').count()).toBe(1)
-    await box.fill('')
-    await page.locator('#operations-advisory-yieldAtPoint').waitFor()
-    expect(await page.locator('#operations-tag-auth').getAttribute('data-is-open')).toBe('false')
+    await page.locator('.found a').first().getByText('/auth/password').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await box.press('Enter')
+    await page.locator('#op-changePassword[open] .try').waitFor()
+    expect(await page.locator('dialog.search').isVisible()).toBe(false)
+    await page.locator('#op-changePassword > summary').click()
   })
 
-  test('has links above the operations that open them where they can be seen', async () => {
-    for (const link of await page.locator('.cards a[href^="#/"]').all()) {
-      const [, tag, id] = String(await link.getAttribute('href')).split('/')
+  test('marks in the list what is being read', async () => {
+    await page.setViewportSize(WIDE)
+    await page.evaluate('document.querySelector("#op-getHistoryItem").scrollIntoView()')
+    await page
+      .locator('.contents .group[open] a[href="#/history/getHistoryItem"][aria-current="true"]')
+      .waitFor()
+    expect(await page.locator('.contents [aria-current="true"]').count()).toBe(1)
+    await page.setViewportSize(DESKTOP)
+  })
+
+  test('has links that open operations, and their forms, where they can be seen', async () => {
+    for (const link of await page.locator('#first-calls a[href^="#/"]').all()) {
+      const [, , id] = String(await link.getAttribute('href')).split('/')
       await link.click()
-      await page.locator(`#operations-${tag}-${id}.is-open`).waitFor()
-      const block = page.locator(`#operations-${tag}-${id}`)
+      await page.locator(`#op-${id}[open] .opblock-body`).waitFor()
+      const block = page.locator(`#op-${id}`)
       await expect
         .poll(async () => Math.round((await block.boundingBox())?.y ?? -1), PATIENCE)
         .toSatisfy((top: number) => top >= 0 && top < DESKTOP.height / 2)
     }
   })
 
-  test('has Execute near the top of an operation, and the body before the query', async () => {
-    const block = page.locator('#operations-advisory-yieldAtPoint')
-    for (const [width, height, most] of [
-      [1440, 900, 900],
-      [390, 844, 2 * 844],
+  test('has Execute near the top of an operation, the body before the query, and the answer in sight', async () => {
+    const block = page.locator('#op-yieldAtPoint')
+    for (const [size, most] of [
+      [WIDE, 900],
+      [PHONE, 2 * PHONE.height],
     ] as const) {
-      await page.setViewportSize({ width, height })
-      if ((await block.locator('.opblock-body').count()) === 0)
-        await block.locator('.opblock-summary-control').click()
+      await page.setViewportSize(size)
+      await openForm('yieldAtPoint')
       const topOf = async (part: Locator) => (await part.boundingBox())?.y ?? Number.NaN
       const [top, button] = [await topOf(block), await topOf(block.getByRole('button', { name: 'Execute' }))]
       const [body, query] = [await topOf(block.locator('textarea')), await topOf(block.locator('.in-query'))]
       expect(button - top).toBeLessThan(most)
       expect(body).toBeLessThan(query)
+      await block.getByRole('button', { name: 'Execute' }).click()
+      expect(await statusIn(block)).toBe('200')
+      const answer = block.locator('.live-responses-table .highlight-code')
+      await expect.poll(() => topOf(answer), PATIENCE).toSatisfy((y: number) => y >= 0 && y < size.height / 2)
+      expect(await topOf(answer)).toBeLessThan(await topOf(block.locator('.asked')))
+      await block.getByRole('button', { name: 'Clear' }).click()
     }
     await page.setViewportSize(DESKTOP)
   })
 
   test('puts what references name in their place as Swagger UI does', async () => {
+    await openForm('yieldAtPoint')
     const path = ['paths', '/advisory/yield', 'post']
     const [spec, address, theirs] = await page.evaluate<[object, string, unknown]>(`(async () => {
       const baseDoc = document.baseURI.replace(/#.*/, '')
@@ -122,44 +177,57 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     expect(ours).toEqual(theirs)
   })
 
-  test('has the guide above them, with commands that ask this service as somebody of their own', async () => {
+  test('has guides with commands that ask this service as somebody of their own', async () => {
     const origin = url.replace('/docs', '')
-    const command = (chapter: string) => page.locator(`#${chapter} code.language-sh`).first()
-    expect(await command('the-first-call').isVisible()).toBe(false)
-    await page.locator('#the-first-call summary').click()
-    expect(await command('the-first-call').innerText()).toContain(`curl '${origin}/advisory/yield/point?`)
-    // From a page to a chapter, which is folded there.
-    await page.goto(`${url}/rules`)
-    await page.locator('a[href=".#a-key"]').click()
-    await page.locator('#a-key[open]').waitFor()
-    const [, address] = /"email": "(.*?)"/.exec(await command('a-key').innerText()) ?? []
+    // Where the chapters of the guide were before.
+    await page.goto(`${url}#a-key`)
+    await page.waitForURL(`${url}/guide#a-key`)
+    const command = page.locator('.chapter:has(#a-key) code.language-sh').first()
+    expect(await command.innerText()).toContain(`${origin}/auth/register`)
+    const [, address] = /"email": "(.*?)"/.exec(await command.innerText()) ?? []
     expect(address).toMatch(/^kofi\.[0-9a-z]+@example\.org$/)
     expect(
       await page.evaluate('document.querySelector("#a-key").getBoundingClientRect().top < innerHeight'),
     ).toBe(true)
   })
 
-  test('fits a phone, with the form and the answer of an operation', async () => {
-    await page.setViewportSize({ width: 390, height: 844 })
-    const block = page.locator('#operations-advisory-yieldAtPoint')
-    await page.locator('.cards').getByRole('link', { name: 'Try it', exact: true }).first().click()
+  test.each([
+    ['', WIDE],
+    ['', PHONE],
+    ['/rules', WIDE],
+    ['/guide', PHONE],
+  ])('has nothing that is wrong in it: %s at %o', async (path, size) => {
+    await page.setViewportSize(size)
+    await page.goto(url + path)
+    // Boxes of links in a text that are broken over two lines lie on each other.
+    const faults = (await allFaultsOf(page)).filter(
+      (fault) => !/^a .* and a .* lie on each other$/.test(fault),
+    )
+    expect(faults).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(size.width)
+    await page.emulateMedia({ colorScheme: 'light' })
+  })
+
+  test('fits a phone, with the text, the form and the answer of an operation', async () => {
+    await page.setViewportSize(PHONE)
+    await page.goto(url)
+    await page.locator('#first-calls').getByRole('link', { name: 'Try it', exact: true }).first().click()
+    const block = page.locator('#op-yieldAtPoint')
     const button = block.getByRole('button', { name: 'Execute' })
     await button.click()
     expect(await statusIn(block)).toBe('200')
     const { x = -1, width = 0, height = 0 } = (await button.boundingBox()) ?? {}
-    expect([x >= 0, x + width <= 390, height >= 30]).toEqual([true, true, true])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-    for (const summary of await page.locator('.reading summary').all()) await summary.click()
+    expect([x >= 0, x + width <= PHONE.width, height >= 30]).toEqual([true, true, true])
+    for (const summary of await block.locator('.text summary').all()) await summary.click()
     expect(await seriousFindings(page, { runOnly: [HEADINGS] })).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width)
     await page.setViewportSize(DESKTOP)
   })
 
   test('executes operations one after the other as their examples are, and nothing goes wrong', {
     timeout: 600_000,
   }, async () => {
-    await page.route('**/openapi.json*', withWhatIsExecuted)
-    await page.goto(url + WHOLE)
+    await page.goto(url)
     const executed: Executed[] = []
     for (const name of VISIT) {
       const operation = operations.find(({ operationId }) => operationId === name) as Operation
@@ -172,26 +240,37 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
   })
 })
 
-/** Drawing other operations, and what answers look like, takes most of the time, and is no part of executing one. */
-async function withWhatIsExecuted(route: Route): Promise<void> {
-  const response = await route.fetch()
-  const document = await response.json()
-  for (const operations of Object.values<Record<string, OpenAPIV3_1.OperationObject>>(document.paths)) {
-    for (const [method, operation] of Object.entries(operations)) {
-      if (!VISIT.includes(operation.operationId as string)) delete operations[method]
-      const successes = Object.entries(operation.responses ?? {}).filter(([status]) => status < '400')
-      operation.responses = Object.fromEntries(successes.map(([status, answer]) => [status, typesOf(answer)]))
+/** Letters of each line of paragraphs that can be seen. */
+const LINES_OF_TEXT = `[...document.querySelectorAll('.reading p, .reading li')].flatMap((part) => {
+  const lines = new Map()
+  const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT)
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    for (let at = 0; at < text.length; at++) {
+      const range = document.createRange()
+      range.setStart(text, at)
+      range.setEnd(text, at + 1)
+      const { top, width } = range.getBoundingClientRect()
+      const line = Math.round(top / 4)
+      if (width > 0) lines.set(line, (lines.get(line) ?? 0) + 1)
     }
   }
-  await route.fulfill({ response, json: document })
+  return [...lines.values()]
+})`
+
+async function openOperation(id: string): Promise<Locator> {
+  const block = page.locator(`#op-${id}`)
+  if ((await block.getAttribute('open')) === null) await block.locator('> summary').click()
+  await block.locator('.try').waitFor()
+  return block
 }
 
-/** Of an answer, what is asked for in `Accept`. */
-function typesOf(
-  answer: OpenAPIV3_1.ResponseObject | OpenAPIV3_1.ReferenceObject,
-): OpenAPIV3_1.ResponseObject {
-  const types = Object.keys(('content' in answer && answer.content) || {})
-  return { description: '', content: Object.fromEntries(types.map((type) => [type, {}])) }
+/** Opens the form of an operation. */
+async function openForm(id: string): Promise<Locator> {
+  const block = await openOperation(id)
+  if ((await block.locator('.try').getAttribute('aria-expanded')) === 'false')
+    await block.locator('.try').click()
+  await block.getByRole('button', { name: 'Execute' }).waitFor()
+  return block
 }
 
 interface Executed {
@@ -201,17 +280,11 @@ interface Executed {
   got: string
 }
 
-/** Opens an operation, from a card where that leads to it, and presses Execute, once for each type of body. */
-async function execute({ tags, operationId = '', responses, requestBody }: Operation): Promise<Executed[]> {
-  const tag = tags?.[0]
+/** Opens an operation, and presses Execute, once for each type of body. */
+async function execute({ operationId = '', responses, requestBody }: Operation): Promise<Executed[]> {
   const mediaTypes = Object.keys(requestBody?.content ?? {})
   const wanted = Object.keys(responses).find((status) => status.startsWith('2')) as string
-  const block = page.locator(`#operations-${tag}-${operationId}`)
-  const summary = block.locator('.opblock-summary-control')
-  const link = page.locator(`.cards a[href="#/${tag}/${operationId}"]`)
-  const closed = page.locator(`#operations-tag-${tag}[data-is-open="false"]`)
-  if ((await closed.count()) > 0) await closed.click()
-  await ((await link.count()) > 0 ? link : summary).click()
+  const block = await openForm(operationId)
   const executed: Executed[] = []
   for (const mediaType of mediaTypes.length > 0 ? mediaTypes : [undefined]) {
     if (mediaTypes.length > 1)
@@ -226,7 +299,7 @@ async function execute({ tags, operationId = '', responses, requestBody }: Opera
     await button.dispatchEvent('click')
     executed.push({ operationId, mediaType, wanted, got: await statusIn(block) })
   }
-  await summary.click()
+  await block.locator('> summary').click()
   return executed
 }
 

@@ -6,24 +6,35 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
 import type { App } from '#src/http/app.ts'
-import { createReadings } from '#src/http/docs-page/page.ts'
+import { createReadings } from '#src/http/docs-page/readings.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
 const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
 const READING_PATHS = createReadings(
   EXTENSIONS.flatMap(({ guide }) => (guide ? [{ ...guide, file: '' }] : [])),
-).paths
+).list.map(({ path }) => path)
 
 describe('the documents for integrators', () => {
-  test('are shown with the chapters of the guide above the operations', async () => {
-    const page = await pageAt('/docs')
-    const guide = readFileSync('docs/guide/integrators.md', 'utf8')
-    const chapters = [...guide.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
+  test.each([
+    ['guide', 'docs/guide/integrators.md'],
+    ['rules', 'docs/api.md'],
+    ['operators', 'docs/guide/operators.md'],
+  ])('have a table of contents: %s', async (path, file) => {
+    const page = await pageAt(`/docs/${path}`)
+    const chapters = [...readFileSync(file, 'utf8').matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
     expect(chapters.length).toBeGreaterThan(5)
-    expect([...page.matchAll(/<summary><h3>(.*?)<\/h3>/g)].map(([, heading]) => heading)).toEqual(chapters)
-    expect(page.indexOf('<div id="swagger-ui">')).toBeGreaterThan(page.lastIndexOf('</details>'))
+    const [, list = ''] =
+      /<a [^>]*aria-current="page">[^<]*<\/a>([\s\S]*?)\n<li><a href="[a-z]/.exec(page) ?? []
+    const named = [...list.matchAll(/<a href="#[^"]*">(.*?)<\/a>/g)].map(([, heading]) => heading)
+    expect(named).toEqual(expect.arrayContaining(chapters.map((heading) => heading?.replaceAll('`', ''))))
+    for (const chapter of chapters) expect(page).toMatch(new RegExp(`<h2 id="[^"]+">${chapter}</h2>`))
+  })
+
+  test('have code in colours, and answers in JSON that is indented', async () => {
+    const page = await pageAt('/docs/guide')
     expect(page).toContain('<td>404 <code>NO_DATA</code>')
+    expect(page).toContain('<span class="name">&#34;yield_data&#34;</span>: [\n    {')
   })
 
   test.each(['', '/', ...READING_PATHS.map((path) => `/${path}`)].map((path) => `/docs${path}`))(
@@ -53,8 +64,9 @@ describe('the documents that are served', () => {
       const name = file.replace('.md', '')
       return EXTENSIONS.find((one) => one.name === name)?.guide?.path ?? name
     })
-    // These two are on the page itself.
-    const paths = guides.filter((name) => name !== 'integrators' && name !== 'calls')
+    const paths = guides
+      .filter((name) => name !== 'calls')
+      .map((name) => (name === 'integrators' ? 'guide' : name))
     expect(READING_PATHS).toEqual(expect.arrayContaining(paths))
     for (const url of DOCUMENTS) {
       const links = linksOf(await pageAt(url), url)
@@ -141,23 +153,79 @@ describe('the page of the documentation', () => {
   })
 })
 
+describe('an operation', () => {
+  const operations = async () =>
+    [...(await pageAt('/docs')).matchAll(/id="op-(\w+)"/g)].map(([, id]) => `/docs/operations/${id}`)
+
+  test('of the document is on the page, each once, and has its fields, its errors and its code', async () => {
+    const { paths } = (await service.get('/openapi.json')).body
+    const ids = Object.values<Record<string, { operationId: string }>>(paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => `/docs/operations/${operationId}`),
+    )
+    const urls = await operations()
+    expect(urls.toSorted()).toEqual(ids.toSorted())
+    for (const url of urls) {
+      const { status, text } = await service.get(url, { headers: { host: 'advisory.example' } })
+      expect([url, status]).toEqual([url, 200])
+      for (const language of ['sh', 'js', 'python'])
+        expect(text).toContain(`<code class="language-${language}">`)
+      expect(text).toContain('http://advisory.example/')
+      expect(text).toContain('<h4>Errors</h4>')
+      expect(text).not.toMatch(/undefined|\[object Object\]|127\.0\.0\.1/)
+    }
+  })
+
+  test('says what its fields mean, also of members of members', async () => {
+    const page = await pageAt('/docs/operations/yieldAtPoint')
+    expect(page).toMatch(/<dt><code>lat<\/code> <span class="small">number, required<\/span>/)
+    expect(page).toContain('Members of <code>yield_data</code>')
+  })
+
+  test('that is unknown is a 404', async () => {
+    expect((await service.get('/docs/operations/nothing')).status).toBe(404)
+  })
+
+  test('has code that runs as it stands, where nothing is missing', async () => {
+    const port = await portOf()
+    for (const id of ['yieldAtPoint', 'getYieldAtPoint', 'yieldAtPoints', 'getCatalog']) {
+      const page = await pageAt(`/docs/operations/${id}`)
+      const answers = []
+      for (const [language, [program, ...options]] of Object.entries(RUN)) {
+        const [, html = ''] =
+          new RegExp(`<code class="language-${language}">([\\s\\S]*?)</code>`).exec(page) ?? []
+        const code = textOfHtml(html).replaceAll('http://localhost:80', `http://127.0.0.1:${port}`)
+        const shown = language === 'js' ? code.replace('await response.json()', 'JSON.stringify($&)') : code
+        const printed =
+          language === 'python' ? shown.replace(/print\((.*)\)$/, 'print(json.dumps($1))') : shown
+        const { stdout } = await promisify(execFile)(program, [...options, printed])
+        answers.push(JSON.parse(stdout))
+      }
+      expect([id, answers[0]]).toEqual([id, expect.not.objectContaining({ code: expect.anything() })])
+      expect(answers).toEqual([answers[0], answers[0], answers[0]])
+    }
+  })
+})
+
+const RUN: Record<string, [string, ...string[]]> = {
+  sh: ['bash', '-c'],
+  js: ['node', '--input-type=module', '-e'],
+  python: ['python3', '-c'],
+}
+
+const textOfHtml = (html: string) =>
+  html.replaceAll(/<[^>]*>/g, '').replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+
 test('the first calls run as they stand in curl, JavaScript and Python, and are answered the same', async () => {
-  await service.app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = service.app.server.address() as AddressInfo
+  const port = await portOf()
   const guide = readFileSync('docs/guide/calls.md', 'utf8').replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`)
-  const run: Record<string, [string, ...string[]]> = {
-    sh: ['bash', '-c'],
-    js: ['node', '--input-type=module', '-e'],
-    python: ['python3', '-c'],
-  }
   const cards = guide.split(/^## /m).slice(1)
   expect(cards).toHaveLength(3)
   for (const card of cards) {
     const blocks = [...card.matchAll(/```(\w+)\n([\s\S]*?)\n```/g)]
-    expect(blocks.map(([, language]) => language)).toEqual(Object.keys(run))
+    expect(blocks.map(([, language]) => language)).toEqual(Object.keys(RUN))
     const answers = []
     for (const [, language = '', code = ''] of blocks) {
-      const [program, ...options] = run[language] as [string, ...string[]]
+      const [program, ...options] = RUN[language] as [string, ...string[]]
       const { stdout } = await promisify(execFile)(program, [...options, code])
       const { history_id: _, ...answer } = JSON.parse(stdout)
       answers.push(answer)
@@ -166,6 +234,11 @@ test('the first calls run as they stand in curl, JavaScript and Python, and are 
     expect(answers).toEqual([answers[0], answers[0], answers[0]])
   }
 })
+
+async function portOf(): Promise<number> {
+  if (!service.app.server.listening) await service.app.listen({ host: '127.0.0.1', port: 0 })
+  return (service.app.server.address() as AddressInfo).port
+}
 
 const pageAt = async (url: string) => (await service.get(url)).text
 

@@ -171,6 +171,31 @@ test.each(PAGES.map(({ path }) => path))(
   },
 )
 
+test.each([...PAGES.map(({ path }) => path), '/docs', '/docs/rules'])(
+  'the typeface of a page is from this service, is asked for at once, and takes at most 60 kB: %s',
+  async (path) => {
+    const { body, headers } = await service.app.inject({ url: path, headers: { accept: BROWSER } })
+    expect(headers['content-security-policy']).toContain("font-src 'self'")
+    const [, base = path] = /<base href="([^"]+)">/.exec(body) ?? []
+    const named = [...body.matchAll(/<link rel="preload" as="font"[^>]* href="([^"]+)" crossorigin>/g)]
+    const fonts = named.map(([, link = '']) => new URL(link, `http://localhost${base}`).pathname)
+    expect(fonts.length).toBeGreaterThan(0)
+    const [root = ''] = fonts[0]?.split('lib/') ?? []
+    const style = await service.app.inject(`${root}styles/page.css`)
+    const used = [...style.body.matchAll(/url\("\.\.\/([^"]+\.woff2)"\)/g)].map(([, name]) => root + name)
+    // Those of letters that few names have are asked for where there is one.
+    expect(used).toEqual(expect.arrayContaining(fonts))
+    let bytes = 0
+    for (const url of used) {
+      const font = await service.app.inject(url)
+      const { 'content-type': type, 'cache-control': caching } = font.headers
+      expect([url, font.statusCode, type, caching]).toEqual([url, 200, 'font/woff2', 'public, max-age=86400'])
+      bytes += font.rawPayload.length
+    }
+    expect(bytes).toBeLessThanOrEqual(60_000)
+  },
+)
+
 async function serviceWith(settings: Partial<Config>): Promise<Pick<TestApp, 'app'>> {
   const app = await buildApp({ ...service.testDatabase.config, ...settings }, service.database)
   onTestFinished(() => app.close())
