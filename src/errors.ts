@@ -310,6 +310,7 @@ export const OPERATOR_CODES = [
   'ALREADY_THERE',
   'CUT_OFF',
   'CHECKS',
+  'QUESTIONS',
   'CONFIRMATION',
   'SETTINGS',
   'SCHEMA',

@@ -8,6 +8,7 @@ import {
   type ReleaseRow,
 } from '#src/catalog/release-queries.ts'
 import { refusePast } from '#src/catalog/schedule-queries.ts'
+import { listExtensionsThatAreOn, loadConfig } from '#src/config.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
 import type { Database } from '#src/data/database.ts'
 import { inTransaction } from '#src/data/sql.ts'
@@ -16,7 +17,7 @@ import { OperatorError } from '#src/errors.ts'
 import { inspect, type Leniency, type ReleaseInspection, refusingChecks } from '#src/ingest/checks/index.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { examineRelease, extentOrRefuse, type Ingestion, ingestRelease } from '#src/ingest/load.ts'
-import { type Manifest, readManifest } from '#src/ingest/manifest.ts'
+import { findFolderReader, type Manifest, parseManifest, readManifest } from '#src/ingest/manifest.ts'
 import { findLoaded, refuseUnknownSeries } from '#src/ingest/queries.ts'
 import { compareLayers, type ReleaseSource } from '#src/ingest/source.ts'
 import type { CoverageStatistics } from '#src/ingest/statistics.ts'
@@ -135,8 +136,10 @@ interface IngestOptions extends Output {
 
 export const ingestCommand = command({
   usage: 'ingest <manifest>',
-  description: 'Load the GeoTIFFs of a manifest as a release and publish it.',
-  parameters: ['a YAML file; docs/manifest.md describes it'],
+  description: 'Load the rasters of a manifest as a release and publish it.',
+  parameters: [
+    'a YAML file, which docs/manifest.md describes; or a folder of rasters, where nothing is uncertain',
+  ],
   options: [
     ['--dry-run', 'report the release and its differences, and write nothing'],
     ['--no-publish', 'load without publishing; see `agro releases publish`'],
@@ -155,14 +158,49 @@ export const ingestCommand = command({
     'agro ingest wheat-2026-08.yaml --publish-at 2026-08-01T06:00Z',
     'agro ingest wheat-2026-08.yaml --allow range,month',
     'agro ingest wheat-2026-08.yaml --max-change 25%',
+    'agro ingest examples/season --dry-run',
   ],
-  async run(options: IngestOptions, path: string) {
-    // A wrong manifest is reported before a database is opened.
-    const manifest = await readManifest(pathNamed(path))
+  async run(options: IngestOptions, given: string) {
+    const path = pathNamed(given)
     const open = options.dryRun ? lookInDatabase : withDatabase
+    const isOn = (name: string) => listExtensionsThatAreOn(loadConfig()).includes(name)
+    const readFolder = await findFolderReader(path, isOn)
+    if (readFolder) {
+      return open(async (database) => ingestAll(database, await readFolder(database, path), options))
+    }
+    // A wrong manifest is reported before a database is opened.
+    const manifest = await readManifest(path)
     return open((database) => ingest(database, manifest, options))
   },
 })
+
+/** The releases of a folder, one after the other. What refuses one keeps no other back. */
+async function ingestAll(
+  database: Database,
+  { manifests, said }: { manifests: { path: string; text: string }[]; said: string[] },
+  options: IngestOptions,
+): Promise<CommandAnswer> {
+  for (const line of said) report(line)
+  const releases: object[] = []
+  const texts: string[] = []
+  const refusals: OperatorError[] = []
+  for (const { path, text } of manifests) {
+    try {
+      const [answer, said] = await ingest(database, await parseManifest(path, text), options)
+      releases.push(answer as object)
+      texts.push(said)
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error
+      const { message, code, answer } = error
+      releases.push({ ...answer, error: message, code })
+      refusals.push(error)
+    }
+  }
+  const [first] = refusals
+  if (!first) return [{ releases }, texts.join('\n')]
+  const message = refusals.map(({ message }) => message).join('\n')
+  return refuse(options, { releases }, new OperatorError(message, { code: first.code }), texts.join('\n'))
+}
 
 async function ingest(
   database: Database,

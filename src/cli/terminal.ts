@@ -78,7 +78,7 @@ export function interrupt(number: number): void {
 }
 
 /** Questions go to stderr, so that stdout can be a file. */
-function isInteractive(): boolean {
+export function isInteractive(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY)
 }
 
@@ -119,7 +119,7 @@ async function readInput(): Promise<string> {
   return decodeFile(Buffer.concat(chunks), { source: 'The password on stdin' }).replace(/\r?\n$/, '')
 }
 
-async function question(prompt: string, { hidden = false } = {}): Promise<string> {
+export async function question(prompt: string, { hidden = false } = {}): Promise<string> {
   const lines = createInterface({
     input: process.stdin,
     // With `terminal`, readline gets single keys, and the terminal echoes none.

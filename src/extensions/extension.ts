@@ -31,7 +31,7 @@ import type { DocumentPart } from '#src/http/openapi/document.ts'
 import { PATTERNS } from '#src/http/parameters.ts'
 import type { ExtensionTag } from '#src/http/plugins/openapi.ts'
 import type { WebPage } from '#src/http/plugins/web-pages.ts'
-import { LOAD_OBSERVERS, type LoadObserver } from '#src/ingest/observers.ts'
+import { FOLDER_READERS, LOAD_OBSERVERS, type LoadObserver } from '#src/ingest/observers.ts'
 import { RASTER_READERS, type RasterReader } from '#src/ingest/readers.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Maps } from '#src/maps/maps.ts'
@@ -99,6 +99,8 @@ export interface Extension extends SettingsOwner {
   observeLoads?(): Promise<LoadObserver>
   /** Reads rasters that the core does not. */
   rasters?(): Promise<RasterReader>
+  /** Manifests for `agro ingest` of a folder of rasters. */
+  readFolder?: (typeof FOLDER_READERS)[number]['load']
   /** Polygons that requests name. */
   places?(): Promise<PlaceSource>
   /** Jobs, by name, that delete what has had its time: also where the extension is off. */
@@ -129,6 +131,8 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
     OF_RELEASES.push(...(extension.ofReleases ?? []))
     if (extension.observeLoads) LOAD_OBSERVERS.push(extension.observeLoads)
     if (extension.rasters) RASTER_READERS.push({ extension: extension.name, load: extension.rasters })
+    const { name, readFolder } = extension
+    if (readFolder) FOLDER_READERS.push({ extension: name, load: readFolder })
     if (extension.accounts) ACCOUNT_DATA.push(extension.accounts)
     Object.assign(ACCOUNT_LIMITS, extension.accountLimits)
     for (const [name, store] of Object.entries(extension.tileStores ?? {})) {

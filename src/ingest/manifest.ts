@@ -27,6 +27,7 @@ import {
   type Problem,
   readAttributes,
 } from './companions.ts'
+import { FOLDER_READERS } from './observers.ts'
 import {
   BEGIN_MANIFEST,
   FORMAT_BYTES,
@@ -204,8 +205,17 @@ const YAML_STEPS: Partial<Record<string, string>> = {
 
 /** Relative paths begin at the manifest. */
 export async function readManifest(path: string, products: Products = PRODUCTS): Promise<Manifest> {
-  const text = await readManifestText(path)
+  return parseManifest(path, await readManifestText(path), products)
+}
+
+/** @param path of the text, or where it would be */
+export async function parseManifest(
+  path: string,
+  text: string,
+  products: Products = PRODUCTS,
+): Promise<Manifest> {
   const lines = new LineCounter()
+  refuseQuestions(path, text)
   refuseDeep(path, text)
   const document = parseDocument(text, { lineCounter: lines })
   const [syntax] = document.errors
@@ -298,11 +308,39 @@ async function readManifestText(path: string): Promise<string> {
   return decodeFile(bytes, { source: path })
 }
 
-async function refuseFolder(path: string): Promise<never> {
-  const manifests = (await readdir(path)).filter((name) => /\.ya?ml$/i.test(name)).sort()
+/** Lines that a draft leaves to a person. */
+const QUESTION = /^\s*# \?(?: (.*))?$/
+
+function refuseQuestions(path: string, text: string): void {
+  const asked = text.split(/\r?\n/).flatMap((line, index) => {
+    const asked = QUESTION.exec(line)
+    return asked ? [`${path}:${index + 1}: is a question: ${asked[1] ?? ''}`] : []
+  })
+  if (asked.length === 0) return
+  const more = asked.length > LISTED_PROBLEMS ? [`${path}: and ${asked.length - LISTED_PROBLEMS} more.`] : []
+  const listed = asked.slice(0, LISTED_PROBLEMS)
+  throw new OperatorError([...listed, ...more, 'Mend what each is about, and delete its line.'].join('\n'), {
+    code: 'QUESTIONS',
+  })
+}
+
+/** The reader of a folder without manifests; undefined for a file. @throws {OperatorError} for a folder that none reads */
+export async function findFolderReader(path: string, isOn: (extension: string) => boolean) {
+  const names = await readdir(path).catch(() => undefined)
+  if (names === undefined) return undefined
+  const [reader] = FOLDER_READERS
+  if (!reader || names.some((name) => MANIFEST.test(name))) return refuseFolder(path)
+  if (isOn(reader.extension)) return reader.load()
+  return refuseFolder(path, ` The extension ${reader.extension}, which reads folders of rasters, is off.`)
+}
+
+const MANIFEST = /\.ya?ml$/i
+
+async function refuseFolder(path: string, why = ''): Promise<never> {
+  const manifests = (await readdir(path)).filter((name) => MANIFEST.test(name)).sort()
   const listed = manifests.slice(0, LISTED_PROBLEMS).map((name) => join(path, name))
   const step = listed.length > 0 ? `it has ${listed.join(', ')}.` : `it has no .yaml file. ${BEGIN_MANIFEST}`
-  throw new OperatorError(`${path} is a folder; give a manifest: ${step}`)
+  throw new OperatorError(`${path} is a folder; give a manifest: ${step}${why}`)
 }
 
 /** As the parser counts; manifests have less than ten. */

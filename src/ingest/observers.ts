@@ -1,3 +1,4 @@
+import type { Database } from '#src/data/database.ts'
 import type { Trx } from '#src/data/tables.ts'
 import type { SourceFile } from './source.ts'
 
@@ -13,3 +14,17 @@ export type LoadObserver = (
 
 /** Of extensions, also of those that are off: what they keep of a release is whole then. */
 export const LOAD_OBSERVERS: (() => Promise<LoadObserver>)[] = []
+
+/**
+ * Of extensions: makes the manifests of a folder of rasters that has none, where each would be, and says in lines what it
+ * read. Throws an OperatorError where something is uncertain.
+ */
+export const FOLDER_READERS: {
+  extension: string
+  load(): Promise<
+    (
+      database: Database,
+      folder: string,
+    ) => Promise<{ manifests: { path: string; text: string }[]; said: string[] }>
+  >
+}[] = []

@@ -33,6 +33,22 @@ test('a manifest in another encoding, or with a letter that another program lost
   )
 })
 
+test('a manifest with questions is refused with their lines', async () => {
+  const asked = TEXT.replace(
+    'layers:',
+    '# ? licence: nothing says it\nlayers:\n  # ? scenario: which?',
+  ).replace('crop:', '# crop ?\ncrop:')
+  const lines = asked.split('\n')
+  const [first, second] = ['# ? licence', '  # ? scenario'].map(
+    (start) => lines.findIndex((line) => line.startsWith(start)) + 1,
+  )
+  const refusal =
+    `manifest.yaml:${first}: is a question: licence: nothing says it\n` +
+    `manifest.yaml:${second}: is a question: scenario: which?\nMend what each is about, and delete its line.`
+  expect(await read(Buffer.from(asked))).toBe(refusal)
+  expect(await read(Buffer.from(asked.replaceAll('\n', '\r\n')))).toBe(refusal)
+})
+
 test('metadata beside a raster are read in the encoding that their XML declares', async () => {
   const xml = (encoding: string) =>
     `<?xml version="1.0" encoding="${encoding}"?><PAMDataset><PAMRasterBand band="1"><Description>Blé</Description></PAMRasterBand></PAMDataset>`
@@ -50,6 +66,6 @@ async function read(bytes: Buffer): Promise<string> {
   await writeFile(path, bytes)
   return readManifest(path).then(
     ({ source }) => source,
-    (error: Error) => error.message.replace(path, 'manifest.yaml'),
+    (error: Error) => error.message.replaceAll(path, 'manifest.yaml'),
   )
 }

@@ -6,7 +6,7 @@ import { decodeFile } from '#src/ingest/other-formats.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { GridSize } from '#src/raster/grid.ts'
 import { refuseUnreadable } from '../other-formats.ts'
-import type { Band, MeantBand } from '../readers.ts'
+import type { Band, MeantBand, Words } from '../readers.ts'
 import type { SampleLayout } from './samples.ts'
 
 /** GDAL's metadata beside a raster whose format cannot hold it. */
@@ -14,6 +14,8 @@ export interface SideMetadata {
   path: string
   crs: string | undefined
   geotransform: Affine | undefined
+  /** Free notes about all of it. */
+  notes: Record<string, string>
   /** From 1. */
   bands: Map<number, SideBand>
 }
@@ -40,6 +42,7 @@ export async function readSideMetadata(imagePath: string): Promise<SideMetadata 
     path,
     crs: readText(root, 'SRS'),
     geotransform: geotransformIn(readText(root, 'GeoTransform'), path),
+    notes: readNotes(root),
     bands: new Map(
       listChildren(root, 'PAMRasterBand').map((band) => [
         Number(band.attributes.band),
@@ -48,6 +51,8 @@ export async function readSideMetadata(imagePath: string): Promise<SideMetadata 
           scale: readText(band, 'Scale'),
           offset: readText(band, 'Offset'),
           description: readText(band, 'Description'),
+          unit: readText(band, 'UnitType'),
+          notes: readNotes(band),
           categories: listChildren(band, 'CategoryNames')
             .flatMap((names) => listChildren(names, 'Category'))
             .map(({ text }) => text.trim()),
@@ -55,6 +60,14 @@ export async function readSideMetadata(imagePath: string): Promise<SideMetadata 
       ]),
     ),
   }
+}
+
+/** Of the domain without a name: others are of programs. */
+function readNotes(element: XmlElement): Record<string, string> {
+  const items = listChildren(element, 'Metadata')
+    .filter(({ attributes }) => attributes.domain === undefined)
+    .flatMap((metadata) => listChildren(metadata, 'MDI'))
+  return Object.fromEntries(items.map(({ attributes, text }) => [attributes.key ?? '', text.trim()]))
 }
 
 function readText(element: XmlElement, name: string): string | undefined {
@@ -76,25 +89,50 @@ interface BandText {
   scale?: string
   offset?: string
   description?: string
+  unit?: string
+  notes?: Record<string, string>
 }
 
-/** GDAL's metadata in the file, by band from 1. */
+/** What GDAL calls members of a band. */
+const ROLES = { scale: 'scale', offset: 'offset', description: 'description', unittype: 'unit' } as const
+
+/** GDAL's metadata in the file, by band from 1; of all of it at 0. */
 export async function readInternalMetadata(
   image: GeoTIFFImage,
   path: string,
 ): Promise<Map<number, BandText>> {
-  const bands = new Map<number, BandText>()
+  const bands = new Map<number, BandText>([[0, { notes: await readTextTags(image) }]])
   if (!image.fileDirectory.hasTag('GDAL_METADATA')) return bands
   const text = String(await image.fileDirectory.loadValue('GDAL_METADATA')).replaceAll('\0', '')
   const root = parseRoot(text, 'GDALMetadata', `What ${path} says of its bands`)
   for (const { attributes, text } of root ? listChildren(root, 'Item') : []) {
-    // Items without a role are free notes.
-    const { role, sample } = attributes
-    if (sample === undefined || (role !== 'scale' && role !== 'offset' && role !== 'description')) continue
-    const band = Number(sample) + 1
-    bands.set(band, { ...bands.get(band), [role]: unescaped(text) })
+    const { role = '', sample, name = '', domain } = attributes
+    const band = sample === undefined ? 0 : Number(sample) + 1
+    const found = bands.get(band) ?? {}
+    const member = sample === undefined ? undefined : ROLES[role as keyof typeof ROLES]
+    if (member) bands.set(band, { ...found, [member]: unescaped(text) })
+    else if (role === '' && domain === undefined)
+      bands.set(band, { ...found, notes: { ...found.notes, [name]: unescaped(text) } })
   }
   return bands
+}
+
+/** Tags of texts, with GDAL's names for them. */
+const TEXT_TAGS = {
+  ImageDescription: 'TIFFTAG_IMAGEDESCRIPTION',
+  Artist: 'TIFFTAG_ARTIST',
+  Copyright: 'TIFFTAG_COPYRIGHT',
+} as const
+
+async function readTextTags({ fileDirectory }: GeoTIFFImage): Promise<Record<string, string>> {
+  const notes: Record<string, string> = {}
+  for (const tag of Object.keys(TEXT_TAGS) as (keyof typeof TEXT_TAGS)[]) {
+    if (!fileDirectory.hasTag(tag)) continue
+    notes[TEXT_TAGS[tag]] = String(await fileDirectory.loadValue(tag))
+      .replaceAll('\0', '')
+      .trim()
+  }
+  return notes
 }
 
 const ESCAPED: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
@@ -238,9 +276,20 @@ function classNotes({ image, side, path }: BandSources, number: number): string[
   ]
 }
 
+/** What a file and the one beside it say in words. @param number of a band, from 1; 0 for all of it */
+export function readWords(sources: BandSources, number: number): Words {
+  const [own, beside] = [sources.inside.get(number), sources.side?.bands.get(number)]
+  const notes = number === 0 ? sources.side?.notes : beside?.notes
+  return {
+    description: describeBand(number, sources),
+    unit: own?.unit ?? beside?.unit,
+    notes: { ...notes, ...own?.notes },
+  }
+}
+
 const LISTED_NAMES = 20
 
-export function describeBand(
+function describeBand(
   number: number,
   { inside, side }: Pick<BandSources, 'inside' | 'side'>,
 ): string | undefined {

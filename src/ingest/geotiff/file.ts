@@ -15,12 +15,12 @@ import {
 import { loadReaders, type Mask, type RasterFile } from '../readers.ts'
 import {
   type Affine,
-  describeBand,
   readBand,
   readInternalMetadata,
   readSampleType,
   readSideMetadata,
   readSmallFile,
+  readWords,
   refuseAbsurdSize,
   refuseInflated,
   type SampleType,
@@ -264,7 +264,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
     ...(await readPlace(image, path, side)),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
     bandCount: image.getSamplesPerPixel(),
-    words: (band) => ({ description: describeBand(band, { inside, side }), unit: undefined, notes: {} }),
+    words: (band) => readWords({ image, type, inside, side, path }, band),
     masks: masks.map((mask) => ({ ...mask, read: explained(mask) })),
     alphaBand,
     refuseInflated: (fillIsMissing) =>
