@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import type { MultiPolygon, Position } from 'geojson'
 import { intersection } from 'polyclip-ts'
 import { randomNumbers } from '#bench/load/random.ts'
-import { writeGeoTiff } from '#bench/rasters/geotiff.ts'
-import { type DemoQuantity, type DemoSeason, demoValue } from '#src/ingest/demo/formula.ts'
+import { type RasterToWrite, writeGeoTiff } from '#bench/rasters/geotiff.ts'
+import { DEMO_QUANTITIES, type DemoQuantity, type DemoSeason, demoValue } from '#src/ingest/demo/formula.ts'
 import { crossings, demoTerrain, measureOutline, readOutline } from '#src/ingest/demo/outlines.ts'
 import { describeLand, type Terrain } from '#src/ingest/demo/relief.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
@@ -16,6 +16,13 @@ import type { PixelGrid } from '#src/raster/grid.ts'
 const FARMS = 500
 const FIELDS = 12
 const NODATA = -9999
+
+/** What files of the sample season say of themselves. */
+const NOTES = {
+  source: "Sample values of the demo's formula. They are not advice.",
+  licence: 'CC0-1.0',
+  synthetic: 'true',
+}
 
 /** Outlines by Natural Earth; the numbers are of ISO 3166-1. */
 const RWANDA = rounded(readOutline('646'))
@@ -45,16 +52,39 @@ const MAIZE: DemoQuantity = {
 }
 
 const folder = process.argv[2] ?? 'examples'
-for (const name of ['rwanda', 'tanzania']) await mkdir(join(folder, name), { recursive: true })
+for (const name of ['rwanda', 'season', 'tanzania']) await mkdir(join(folder, name), { recursive: true })
 await Promise.all([
   writeSeason('rwanda/urea-normal.tif', RWANDA, RWANDAN, 0.02, UREA, 'Normal'),
   writeSeason('rwanda/urea-below-normal.tif', RWANDA, RWANDAN, 0.02, UREA, 'Below Normal'),
   writeSeason('tanzania/yield-normal.tif', TANZANIA, TANZANIAN, 0.1, MAIZE, 'Normal'),
+  ...seasonFiles(),
   write('rwanda/farms.csv', farms()),
   write('rwanda/fields.ndjson', fields()),
   write('tanzania/tza_adm0.geojson', collectionOf([areaOf('TZA', 'Tanzania', TANZANIA)])),
   write('tanzania/tza_adm1.geojson', collectionOf(quartersOf(TANZANIA))),
 ])
+
+/** A season as an institute hands it over: what a layer is for stands in the name of its file. */
+function seasonFiles(): Promise<void>[] {
+  const products: [string, DemoQuantity[]][] = [
+    ['yield', DEMO_QUANTITIES['yield rwa potato'] ?? []],
+    ['', DEMO_QUANTITIES['fertilizer rwa potato'] ?? []],
+  ]
+  const seasons: [string, DemoSeason][] = [
+    ['above', 'Above Normal'],
+    ['normal', 'Normal'],
+    ['below', 'Below Normal'],
+  ]
+  return products.flatMap(([product, quantities]) =>
+    quantities.flatMap((quantity) =>
+      seasons.map(([word, season]) => {
+        const what = quantity.input?.toLowerCase() ?? product
+        const name = `season/rw_potato_${what}_${word}_202608.tif`
+        return writeSeason(name, RWANDA, RWANDAN, 0.04, quantity, season, { sample: 'int16', notes: NOTES })
+      }),
+    ),
+  )
+}
 
 function write(name: string, text: string): Promise<void> {
   return writeFile(join(folder, name), text)
@@ -68,9 +98,11 @@ async function writeSeason(
   pixel: number,
   quantity: DemoQuantity,
   season: DemoSeason,
+  options: Pick<RasterToWrite, 'sample' | 'notes'> = {},
 ): Promise<void> {
   const grid = gridOver(outline, pixel)
   await writeGeoTiff(join(folder, name), {
+    ...options,
     grid,
     nodata: NODATA,
     fill(row, values) {

@@ -6,6 +6,8 @@ export interface RasterToWrite {
   nodata: number
   /** What pixels are written as; Float32 where nothing is said. */
   sample?: 'float32' | 'int16'
+  /** Texts about the raster, by the names that GDAL has for them. */
+  notes?: Record<string, string>
   /** Writes the values of a row, from 0, into an array as long as the grid is wide. */
   fill(row: number, values: Float32Array): void
 }
@@ -32,7 +34,7 @@ type Tag = [number: number, type: number, values: number[] | string]
  * uncompressed strips. It must stay below 4 GB.
  */
 export async function writeGeoTiff(path: string, raster: RasterToWrite): Promise<void> {
-  const { grid, nodata, fill, sample = 'float32' } = raster
+  const { grid, nodata, fill, sample = 'float32', notes } = raster
   const { SampleArray, format } = SAMPLES[sample]
   const { width, height } = grid
   const rowBytes = width * SampleArray.BYTES_PER_ELEMENT
@@ -57,6 +59,7 @@ export async function writeGeoTiff(path: string, raster: RasterToWrite): Promise
       [33922, DOUBLE, [0, 0, 0, grid.originX, grid.originY, 0]],
       // Geographic, pixels are areas, EPSG:4326.
       [34735, SHORT, [1, 1, 0, 3, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326]],
+      ...(notes ? [[42112, ASCII, `${metadataText(notes)}\0`] as Tag] : []),
       [42113, ASCII, `${nodata}\0`],
     ])
   const file = await open(path, 'w')
@@ -74,6 +77,12 @@ export async function writeGeoTiff(path: string, raster: RasterToWrite): Promise
   } finally {
     await file.close()
   }
+}
+
+/** What GDAL keeps in a tag of its own; the texts have no sign of XML. */
+function metadataText(notes: Record<string, string>): string {
+  const items = Object.entries(notes).map(([name, text]) => `  <Item name="${name}">${text}</Item>\n`)
+  return `<GDALMetadata>\n${items.join('')}</GDALMetadata>\n`
 }
 
 const HEADER_BYTES = 8
