@@ -67,6 +67,7 @@ describe.sequential('the commands run as they are written, one after the other, 
     'docs/operations.md',
     'docs/guide/contributors.md',
     'docs/guide/subscriptions.md',
+    'docs/guide/publish.md',
   ]
   const pages = isEmbedded ? ['README.md'] : pagesOfServer
   describe.each(pages)('%s', (page) => {

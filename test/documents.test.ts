@@ -132,6 +132,7 @@ test('the table of variables has every setting with its default', () => {
     SMS_SECRET: 'x'.repeat(32),
     USSD_SECRET: 'x'.repeat(32),
     TELEGRAM_SECRET: 'x'.repeat(32),
+    DRAFT_WORDS: '/x',
   })
   const settings = listSettings().filter((name) => name in config)
   expect(documented.toSorted()).toEqual(settings.toSorted())

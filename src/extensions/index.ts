@@ -3,6 +3,7 @@ import { changes } from './changes/index.ts'
 import { citations } from './citations/index.ts'
 import { doctor } from './doctor/index.ts'
 import { downloads } from './downloads/index.ts'
+import { drafts } from './drafts/index.ts'
 import { listed } from './extension.ts'
 import { fields } from './fields/index.ts'
 import { formats } from './formats/index.ts'
@@ -30,6 +31,7 @@ export const EXTENSIONS = listed([
   changes,
   citations,
   doctor,
+  drafts,
   fields,
   formats,
   messages,

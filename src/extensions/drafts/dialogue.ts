@@ -1,0 +1,99 @@
+import { printable } from '#src/cli/table.ts'
+import { question as askPerson } from '#src/cli/terminal.ts'
+import { shortNumber } from '#src/lib/round.ts'
+import type { Drop } from './bands.ts'
+import { findPublishedLayer } from './checks.ts'
+import { type Context, type Draft, makeDraft } from './draft.ts'
+import { extentText } from './heads.ts'
+import { readName } from './names.ts'
+import { type Answers, IGNORE, type Question } from './questions.ts'
+import { readMeaning } from './releases.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+/** Asks a person one question after the other. An empty answer leaves it in the manifest. */
+export async function askAll(
+  drop: Drop,
+  context: Context,
+  say: (text: string) => void,
+): Promise<{ draft: Draft; answers: Answers }> {
+  const answers = new Map<string, string>()
+  const skipped = new Set<string>()
+  for (;;) {
+    const draft = await makeDraft(drop, context, answers)
+    const open = draft.questions.filter(({ id }) => !skipped.has(id))
+    const [question] = open
+    if (!question) return { draft, answers }
+    say(questionText(question, draft, open.length))
+    const reply = (await askPerson('Answer by number or text; Enter leaves it open: ')).trim()
+    const answer = reply === '' ? '' : readAnswer(question, reply, context.vocabulary)
+    if (answer === '') skipped.add(question.id)
+    else if (answer === undefined)
+      say(`That is not understood.${question.isOpen ? ` ${HOW[question.member] ?? ''}` : ' Give a number.'}`)
+    else answers.set(question.id, answer)
+  }
+}
+
+const HOW: Record<string, string> = {
+  forecast_period: 'Write a month such as 2026-07.',
+  scale: 'Write a number.',
+  nodata: 'Write a number.',
+  file: `Write "${IGNORE}", a known word, or for example "input: NPS" or "scenario: Normal".`,
+  input: 'Write for example "input: NPS".',
+  scenario: 'Write for example "Below Normal".',
+}
+
+function questionText(question: Question, draft: Draft, open: number): string {
+  const { member, text, candidates } = question
+  const listed = candidates.map((candidate, index) => `  ${index + 1}  ${candidate}`)
+  const more = open > 1 ? ` (${open - 1} more)` : ''
+  return ['', `${member}: ${text}${more}`, ...previewBand(question, draft), ...listed]
+    .map(printable)
+    .join('\n')
+}
+
+/** Of the first band that it is about, beside what is published. */
+export function previewBand({ bands }: Question, { manifests }: Draft): string[] {
+  const [band] = bands
+  if (!band?.measured) return []
+  const { extent, share, statistics } = band.measured
+  const own = `  ${band.file}${band.count > 1 ? ` band ${band.number}` : ''}: ${statisticsText(statistics, share)}; extent ${extentText(extent)}`
+  const manifest = manifests.find(({ layers }) => layers.some((layer) => layer.band === band))
+  const layer = manifest?.layers.find((one) => one.band === band)
+  const before = layer && findPublishedLayer(layer, manifest?.published)
+  if (!before) return [own]
+  const part = before.validCount / (before.width * before.height)
+  return [own, `  ${manifest?.published?.code} has there: ${statisticsText(before, part)}`]
+}
+
+function statisticsText(
+  { minimum, mean, maximum }: { minimum: number | null; mean: number | null; maximum: number | null },
+  share: number,
+): string {
+  const numbers = [minimum, mean, maximum].map((value) => (value === null ? 'none' : shortNumber(value)))
+  return `minimum ${numbers[0]}, mean ${numbers[1]}, maximum ${numbers[2]}, values in ${(100 * share).toFixed(1)} % of the pixels`
+}
+
+/** Elsewhere a number is that of a candidate. */
+const NUMBERS = ['nodata', 'scale', 'forecast_period']
+
+/** @returns undefined for one that says nothing */
+export function readAnswer(question: Question, reply: string, vocabulary: Vocabulary): string | undefined {
+  const { id, member, candidates, isOpen } = question
+  const numbered = /^\d{1,3}$/.test(reply) ? candidates[Number(reply) - 1] : undefined
+  if (numbered !== undefined && member !== 'nodata' && member !== 'scale') return numbered
+  const chosen = numbered ?? candidates.find((one) => one.toLowerCase() === reply.toLowerCase())
+  const isNumber = /^\d+$/.test(reply)
+  if (chosen !== undefined || !isOpen || (isNumber && !NUMBERS.includes(member))) return chosen
+  if (member === 'forecast_period') {
+    const found = readName(reply, vocabulary).readings.find(({ kind }) => kind === 'month')
+    const month = found?.options[0]?.means
+    return month && id.startsWith('word ') ? `month: ${month}` : month
+  }
+  if (id.startsWith('word ')) return readMeaning(reply, vocabulary) && reply
+  if (id.startsWith('bands ')) {
+    return reply.split(',').every((word) => readMeaning(word.trim(), vocabulary)) ? reply : undefined
+  }
+  if (member === 'scale' || member === 'nodata') return Number.isFinite(Number(reply)) ? reply : undefined
+  const kind = ({ country_code: 'country', crop: 'crop', product: 'product' } as const)[member as 'crop']
+  return kind ? vocabulary.findOf(kind, reply)?.means : reply
+}

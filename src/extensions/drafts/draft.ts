@@ -1,0 +1,263 @@
+import { PRODUCTS } from '#schemas/products/index.ts'
+import { listCountryEntries, listCropEntries } from '#src/catalog/reference-queries.ts'
+import { listLayers, listReleases } from '#src/catalog/release-queries.ts'
+import type { Database } from '#src/data/database.ts'
+import { findSurroundings } from '#src/ingest/checks/queries.ts'
+import type { Surroundings } from '#src/ingest/checks/rules.ts'
+import { percentText } from '#src/lib/round.ts'
+import type { Drop } from './bands.ts'
+import { type Checked, type CheckedLayer, checkRelease, type Published } from './checks.ts'
+import { COVERED, fitExtent } from './heads.ts'
+import type { Guess } from './labels.ts'
+import { type Answers, nameBand, nameBands, type Question } from './questions.ts'
+import { type DraftRelease, sortBands } from './releases.ts'
+import { type Catalogue, readVocabulary, type Vocabulary } from './vocabulary.ts'
+
+/** What the database knows, and the operator. */
+export interface Context {
+  database: Database
+  catalogue: Catalogue
+  vocabulary: Vocabulary
+  /** What a person says of all releases. */
+  given: { source?: string | undefined; licence?: string | undefined }
+}
+
+export async function openContext(
+  database: Database,
+  words: string | undefined,
+  given: Context['given'] = {},
+): Promise<Context> {
+  const { writer } = database
+  const countries = await listCountryEntries(writer)
+  const crops = await listCropEntries(writer)
+  const [country] = countries
+  const names: { product: string; inputs: string[]; scenarios: string[] }[] = []
+  for (const { code: product } of country ? PRODUCTS.list : []) {
+    const series = { product, countryCode: country?.code ?? '', cropCode: null, forecastPeriod: null }
+    const { names: found } = await findSurroundings(writer, { ...series, synthetic: false }, PRODUCTS)
+    names.push({ product, ...found })
+  }
+  const catalogue = { countries, crops, names }
+  return { database, catalogue, vocabulary: await readVocabulary(catalogue, words), given }
+}
+
+export interface ConditionsDraft {
+  question: string
+  titles: Record<string, string>
+  default: Guess | undefined
+}
+
+/** A release as its manifest says it. */
+export interface ManifestDraft extends DraftRelease {
+  /** Of the file: `yield-eth-wheat-2026-07`. */
+  name: string
+  layers: CheckedLayer[]
+  source: Guess | undefined
+  licence: Guess | undefined
+  isSynthetic: boolean
+  /** Checks that may find errors. */
+  allow: Guess | undefined
+  conditions: ConditionsDraft | undefined
+  published: Published | undefined
+  questions: Question[]
+}
+
+export interface Draft {
+  manifests: ManifestDraft[]
+  /** In the order in which they are asked, once each. */
+  questions: Question[]
+  leftOut: { file: string; reason: string }[]
+}
+
+/** Drafts all manifests of a folder; answers of before count. */
+export async function makeDraft(drop: Drop, context: Context, answers: Answers): Promise<Draft> {
+  const sorted = sortBands(drop, context.catalogue, context.vocabulary, answers)
+  const manifests: ManifestDraft[] = []
+  const leftOut = [...drop.leftOut, ...sorted.leftOut]
+  for (const release of sorted.releases) {
+    const { surroundings, published } = await lookAround(release, context)
+    const checked = checkRelease(release, { surroundings, published, answers })
+    leftOut.push(...checked.leftOut)
+    if (checked.layers.length > 0)
+      manifests.push(finish(release, checked, published, sorted.questions, context, answers))
+  }
+  const all = [...sorted.questions, ...manifests.flatMap(({ questions }) => questions)]
+  return { manifests, questions: [...new Map(all.map((one) => [one.id, one])).values()], leftOut }
+}
+
+/** Nothing for a series that the database does not have. */
+async function lookAround({ head, product }: DraftRelease, { database: { writer }, catalogue }: Context) {
+  const country = catalogue.countries.find(({ code }) => code === head.country?.value)
+  if (!product || !country) return { surroundings: undefined, published: undefined }
+  const cropCode = product.seasonal ? (head.crop?.value ?? null) : null
+  const series = { product: product.code, countryCode: country.code, cropCode, forecastPeriod: null }
+  const surroundings: Surroundings = await findSurroundings(writer, { ...series, synthetic: false }, PRODUCTS)
+  const releases = (await listReleases(writer)).filter(
+    (one) =>
+      one.publishedAt &&
+      one.product === product.code &&
+      one.countryCode === country.code &&
+      one.cropCode === cropCode,
+  )
+  // Demo data are no measure.
+  const [newest] = releases
+    .filter(({ synthetic }) => !synthetic)
+    .toSorted((a, b) => ((a.forecastPeriod ?? '') > (b.forecastPeriod ?? '') ? -1 : 1))
+  const published = newest && {
+    ...{ code: newest.code, source: newest.source, licence: newest.licence },
+    layers: await listLayers(writer, newest.id),
+  }
+  return { surroundings, published }
+}
+
+type Found = Published & { source?: string; licence?: string }
+
+function finish(
+  release: DraftRelease,
+  { layers, questions: asked }: Checked,
+  published: Found | undefined,
+  before: readonly Question[],
+  { given, vocabulary, catalogue }: Context,
+  answers: Answers,
+): ManifestDraft {
+  const questions = [...asked]
+  const origin = (member: 'source' | 'licence', names: RegExp): Guess | undefined => {
+    const stated = [given[member] ?? answers.get(member) ?? vocabulary[member]].flatMap(
+      (value) => value ?? [],
+    )
+    const noted = layers.flatMap(({ band }) =>
+      Object.entries(band.notes).flatMap(([name, text]) => (names.test(name) && text ? [text] : [])),
+    )
+    const found = [...new Set(stated.length > 0 ? stated : noted)]
+    const [value] = found
+    if (value !== undefined && found.length === 1) {
+      return { value, from: stated.length > 0 ? 'as given' : 'in the metadata of the files' }
+    }
+    const candidates = [...found, ...(published?.[member] ? [published[member]] : [])]
+    const text = found.length > 1 ? 'which is right? The files differ' : 'nothing says it'
+    questions.push({
+      id: member,
+      member,
+      text,
+      candidates: [...new Set(candidates)],
+      bands: [],
+      isOpen: true,
+    })
+    return undefined
+  }
+  const source = origin('source', /^(?:source|institution|TIFFTAG_ARTIST)$/i)
+  const licence = origin('licence', /^(?:licen[cs]e|rights|TIFFTAG_COPYRIGHT)$/i)
+  const isSynthetic = layers.every(({ band: { notes } }) => /^(?:true|yes|1)$/i.test(notes.synthetic ?? ''))
+  const made: ManifestDraft = {
+    ...release,
+    ...{ name: nameRelease(release), layers, source, licence, isSynthetic, published },
+    allow: askPart(release, layers, catalogue, answers, questions),
+    conditions: describeConditions(layers, answers, questions),
+    questions,
+  }
+  askCrop(made, catalogue, answers)
+  const bands = layers.map(({ band }) => band)
+  // Those of its bands that were asked before it was a release.
+  made.questions = [
+    ...before.filter((one) => one.bands.some((band) => bands.includes(band))),
+    ...made.questions,
+  ]
+  return made
+}
+
+/** A small part of a country is meant, or the grid is of another one: a check refuses it. */
+function askPart(
+  { head: { country } }: DraftRelease,
+  layers: readonly CheckedLayer[],
+  { countries }: Catalogue,
+  answers: Answers,
+  questions: Question[],
+): Guess | undefined {
+  const found = countries.find(({ code }) => code === country?.value)
+  const bands = layers.flatMap(({ band }) => {
+    if (!band.measured || !found?.extent) return []
+    const { inside, covered } = fitExtent(band.measured.extent, found.extent)
+    return inside > 0 && covered < COVERED ? [{ band, covered }] : []
+  })
+  const [first] = bands
+  if (!found || !first) return undefined
+  const id = `part ${first.band.file}`
+  const answer = answers.get(id)
+  if (answer) return { value: answer, from: 'answered' }
+  const of = nameBands(bands.map(({ band }) => band))
+  const text = `${of} ${bands.length === 1 ? 'covers' : 'cover'} ${percentText(first.covered)} of the extent of ${found.name}: is a part of the country meant?`
+  const candidates = [ALLOW_EXTENT]
+  questions.push({
+    id,
+    member: 'allow',
+    text,
+    candidates,
+    bands: bands.map(({ band }) => band),
+    isOpen: false,
+  })
+  return { value: ALLOW_EXTENT, from: 'where the question above is answered so' }
+}
+
+const ALLOW_EXTENT = '[extent]'
+
+function nameRelease({ head: { product, country, crop, month }, product: definition }: DraftRelease): string {
+  const parts = definition && !definition.seasonal ? [product, country] : [product, country, crop, month]
+  return parts.map((part) => part?.value.replaceAll(/[^\w-]/g, '_') ?? 'unknown').join('-')
+}
+
+/** One condition for all layers is none. */
+function describeConditions(
+  layers: readonly CheckedLayer[],
+  answers: Answers,
+  questions: Question[],
+): ConditionsDraft | undefined {
+  const own = layers.filter(({ members }) => members.role?.value !== 'probability')
+  const found = [...new Set(own.flatMap(({ members }) => members.condition?.value ?? []))]
+  const lacking = own.filter(({ members }) => !members.condition)
+  if (found.length < 2 && (found.length === 0 || lacking.length === 0)) {
+    for (const { members } of layers) delete members.condition
+    return undefined
+  }
+  for (const layer of lacking) {
+    const id = `condition of ${nameBand(layer.band)}`
+    const answer = answers.get(id)
+    if (answer) layer.members.condition = { value: answer, from: 'answered' }
+    else {
+      const text = `other files are for ${found.join(', ')}, and nothing says it in ${nameBand(layer.band)}`
+      questions.push({ id, member: 'condition', text, candidates: found, bands: [layer.band], isOpen: true })
+    }
+  }
+  const conditions = own.flatMap(({ members }) => members.condition ?? [])
+  const asks = [...new Set(conditions.flatMap(({ meaning }) => meaning?.question ?? []))]
+  const titles = Object.fromEntries(conditions.map(({ value, meaning }) => [value, meaning?.title ?? value]))
+  const id = `default of ${found.join(', ')}`
+  const answer = answers.get(id)
+  if (!answer) {
+    const text = 'which condition has the main answer?'
+    questions.push({ id, member: 'default', text, candidates: Object.keys(titles), bands: [], isOpen: false })
+  }
+  return {
+    question: asks.length === 1 ? (asks[0] as string) : 'Which kind of field is it?',
+    titles,
+    default: answer ? { value: answer, from: 'answered' } : undefined,
+  }
+}
+
+/** A crop that the country does not offer has no place yet. */
+function askCrop(
+  { head, layers, questions }: ManifestDraft,
+  { countries }: Catalogue,
+  answers: Answers,
+): void {
+  const country = countries.find(({ code }) => code === head.country?.value)
+  const { crop } = head
+  if (!country || !crop || country.crops.includes(crop.value) || crop.from === 'answered') return
+  const id = `crop ${crop.value} of ${country.code}`
+  const answer = answers.get(id)
+  if (answer) head.crop = { value: answer, from: 'answered' }
+  else {
+    const bands = layers.map(({ band }) => band)
+    const text = `${country.name} does not offer ${crop.value} (${nameBands(bands)}): \`agro crops offer ${country.code} ${crop.value}\` first?`
+    questions.push({ id, member: 'crop', text, candidates: country.crops, bands, isOpen: true })
+  }
+}

@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { printable } from '#src/cli/table.ts'
+import { progressIfLong } from '#src/cli/terminal.ts'
+import type { Database } from '#src/data/database.ts'
+import { OperatorError } from '#src/errors.ts'
+import { readDrop } from './bands.ts'
+import { type Draft, type ManifestDraft, makeDraft, openContext } from './draft.ts'
+import { nameBand, type Question } from './questions.ts'
+import { writeManifest } from './write.ts'
+
+/** The manifests of a folder in which nothing is uncertain. @throws {OperatorError} with the questions */
+export async function readFolder(database: Database, folder: string) {
+  const context = await openContext(database, database.config.DRAFT_WORDS)
+  const drop = await readDrop(database, folder, progressIfLong('reading'))
+  const draft = await makeDraft(drop, context, new Map())
+  refuseEmpty(folder, draft)
+  const { manifests, questions } = draft
+  if (questions.length > 0) {
+    const lines = questions.map(({ member, text }) => printable(`${member}: ${text}`))
+    const step = `\`agro draft ${folder}\` asks them, and writes manifests.`
+    throw new OperatorError([...lines, `${folder} leaves ${countText(questions)}: ${step}`].join('\n'), {
+      code: 'QUESTIONS',
+    })
+  }
+  return {
+    manifests: manifests.map((manifest) => {
+      const path = join(folder, manifestName(manifest, manifests.length))
+      return { path, text: writeManifest(manifest, path).text }
+    }),
+    said: listSaid(draft),
+  }
+}
+
+/** @throws {OperatorError} for a folder without a raster */
+export function refuseEmpty(folder: string, { manifests, leftOut }: Draft): void {
+  if (manifests.length > 0) return
+  const files = leftOut.map(({ file, reason }) => `${file}: ${reason}`)
+  throw new OperatorError([...files, `${folder} has no raster that can be read.`].join('\n'), {
+    code: 'NOT_FOUND',
+  })
+}
+
+export function countText(questions: readonly Question[]): string {
+  return questions.length === 1 ? 'one question' : `${questions.length} questions`
+}
+
+/** One release has the plain name. */
+export function manifestName({ name }: ManifestDraft, count: number): string {
+  return count === 1 ? 'manifest.yaml' : `manifest-${name}.yaml`
+}
+
+/** What was read of each layer, and what is none. */
+export function listSaid({ manifests, leftOut }: Draft): string[] {
+  const lines = [
+    ...manifests.flatMap(({ name, layers }) => [
+      `${name}:`,
+      ...layers.map(({ band, members }) => {
+        const { input, scenario, condition, role } = members
+        const said = [input, scenario, condition, role].flatMap((one) => one?.value ?? [])
+        return `  ${nameBand(band)}: ${said.join(', ') || 'not known'}`
+      }),
+    ]),
+    ...leftOut.map(({ file, reason }) => `left out: ${file}: ${reason}`),
+  ]
+  return lines.map(printable)
+}

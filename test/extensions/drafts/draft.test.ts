@@ -1,0 +1,436 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { zipSync } from 'fflate'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startApp } from '#test/setup/app.ts'
+import { runAgro } from '#test/setup/cli.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
+import { type BandToWrite, PLACES, smooth, writeRaster, writeSeason } from './drop.ts'
+
+const testDatabase = ownDatabase('empty')
+
+const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
+
+interface Guess {
+  value: string
+  from: string
+}
+
+interface DraftedLayer
+  extends Partial<Record<'input' | 'scenario' | 'condition' | 'scale' | 'nodata', Guess>> {
+  file: string
+  band: number
+}
+
+interface Drafted {
+  manifests: {
+    manifest: string
+    product?: Guess
+    country_code?: Guess
+    layers: DraftedLayer[]
+  }[]
+  questions: {
+    member: string
+    text: string
+    candidates: string[]
+    files: string[]
+    places: { manifest: string; line: number }[]
+  }[]
+  left_out: { file: string; reason: string }[]
+}
+
+async function draft(
+  folder: string,
+  ...options: string[]
+): Promise<{ code: number | null; drafted: Drafted }> {
+  const { code, stdout, stderr } = await agro('draft', folder, '--json', ...options)
+  expect(stdout, stderr).not.toBe('')
+  return { code, drafted: JSON.parse(stdout) }
+}
+
+const GIVEN = ['--source', 'A test', '--licence', 'CC0-1.0']
+
+describe('a season of 32 layers with five faults', () => {
+  let folder: string
+  let expected: Awaited<ReturnType<typeof writeSeason>>
+  let drafted: Drafted
+  beforeAll(async () => {
+    folder = await newFolder()
+    expected = await writeSeason(folder)
+    const made = await draft(folder, ...GIVEN)
+    expect(made.code).toBe(3)
+    drafted = made.drafted
+  })
+
+  test('has every layer right or asked about, and none silently wrong', () => {
+    expect(expected).toHaveLength(32)
+    const wrong = expected.flatMap((layer) => {
+      const manifest = drafted.manifests.find(({ layers }) =>
+        layers.some((one) => one.file === layer.file && one.band === layer.band),
+      )
+      const found = manifest?.layers.find((one) => one.file === layer.file && one.band === layer.band)
+      const asked = drafted.questions
+        .filter(({ files }) => files.includes(layer.file))
+        .map(({ member }) => member)
+      const head = { product: manifest?.product?.value, country: manifest?.country_code?.value }
+      const said = {
+        ...head,
+        ...Object.fromEntries(
+          (['input', 'scenario', 'condition'] as const).map((member) => [member, found?.[member]?.value]),
+        ),
+      }
+      const { file: _, band: __, ...labels } = { ...layer, country: 'eth' }
+      return Object.entries(labels)
+        .filter(([member, value]) => said[member as keyof typeof said] !== value && !asked.includes(member))
+        .map(
+          ([member, value]) =>
+            `${layer.file}: ${member} is ${said[member as keyof typeof said]}, not ${value}`,
+        )
+    })
+    expect(wrong).toEqual([])
+    expect(drafted.manifests.map(({ manifest }) => manifest.slice(folder.length))).toEqual([
+      '/manifest-fertilizer-eth-wheat-2026-07.yaml',
+      '/manifest-yield-eth-wheat-2026-07.yaml',
+    ])
+  })
+
+  test.each([
+    ['the misspelt name', 'abvoe', /^"abvoe" in the name is nearly "above"/, 'scenario'],
+    [
+      'the file that is cut off',
+      'nps_jja_probabilistic_normal',
+      /(cannot be read|cut off|damaged|ends)/,
+      'file',
+    ],
+    ['-9999 that is not declared', 'urea_jja_probabilistic_below', /^-9999\? /, 'nodata'],
+    ['0 instead of no value', 'nutrients_p_jja_probablistic_above', /^0\? /, 'nodata'],
+    ['the other grid', 'urea_jja_probabilistic_dominant', /has another grid than its sisters/, 'file'],
+  ])('%s is a question', (_, part, text, member) => {
+    const found = drafted.questions.filter(({ files }) => files.some((file) => file.includes(part)))
+    expect(found.map((one) => [one.member, one.text])).toContainEqual([member, expect.stringMatching(text)])
+  })
+
+  test('asks no more than the faults and the main condition, and lists the other files', () => {
+    expect(drafted.questions.map(({ member }) => member).toSorted()).toEqual([
+      'default',
+      'file',
+      'file',
+      'nodata',
+      'nodata',
+      'scenario',
+    ])
+    expect(drafted.left_out.map(({ file }) => file)).toEqual(['README.txt', 'Thumbs.db'])
+  })
+
+  test('has each question in its manifest, which ingest refuses with the line', async () => {
+    for (const { text, places } of drafted.questions) {
+      for (const { manifest, line } of places) {
+        const lines = (await readFile(manifest, 'utf8')).split('\n')
+        expect(lines[line - 1]).toMatch(/^ *# \? /)
+        expect(lines[line - 1]).toContain(text)
+      }
+    }
+    const [manifest = ''] = drafted.manifests.map(({ manifest }) => manifest)
+    const { code, stderr, stdout } = await agro('ingest', manifest, '--json')
+    expect([code, JSON.parse(stdout).code]).toEqual([1, 'QUESTIONS'])
+    const first = drafted.questions.flatMap(({ places }) => places).find((one) => one.manifest === manifest)
+    expect(stderr).toContain(`${manifest}:${first?.line}: is a question: `)
+  })
+
+  test('is written over only where that is wanted', async () => {
+    const { code, stdout } = await agro('draft', folder, '--json')
+    expect([code, JSON.parse(stdout).code]).toEqual([1, 'ALREADY_THERE'])
+    expect((await draft(folder, '--force', ...GIVEN)).code).toBe(3)
+  })
+})
+
+describe('a folder in which nothing is uncertain', () => {
+  const sample = 'examples/season'
+
+  test('is drafted, and its manifest loaded', async () => {
+    const out = join(await newFolder(), 'potato.yaml')
+    const { code, drafted } = await draft(sample, '--out', out)
+    expect([code, drafted.questions]).toEqual([0, []])
+    const [fertilizer] = drafted.manifests
+    expect(fertilizer?.manifest).toBe(out.replace('.yaml', '-fertilizer-rwa-potato-2026-08.yaml'))
+    const text = await readFile(fertilizer?.manifest ?? '', 'utf8')
+    expect(text).toContain('    scenario: Below Normal # "below" in the name\n')
+    const { code: loaded, stderr } = await agro('ingest', fertilizer?.manifest ?? '', '--dry-run')
+    expect(loaded, stderr).toBe(0)
+  })
+
+  test('is published without a manifest, pixel by pixel, and says what was read', async () => {
+    const { code, stdout, stderr } = await agro('ingest', sample, '--json')
+    expect(code, stderr).toBe(0)
+    const { releases } = JSON.parse(stdout)
+    expect(
+      releases.map(({ release, published }: { release: string; published: boolean }) => [release, published]),
+    ).toEqual([
+      ['synthetic-fertilizer-rwa-potato-2026-08-v1', true],
+      ['synthetic-yield-rwa-potato-2026-08-v1', true],
+    ])
+    expect(stderr).toContain('  rw_potato_urea_below_202608.tif: Urea, Below Normal\n')
+    const service = await startApp(testDatabase.config)
+    const query = { lat: '-1.94', lng: '29.9', country_code: 'rwa', crop: 'potato' }
+    const { body } = await service.get('/advisory/fertilizer/point', { query })
+    const [column, row] = [47, 23]
+    for (const { fertilizer_type, scenario, rate_kg_ha } of body.fertilizer_data) {
+      const word = scenario.toLowerCase().split(' ')[0]
+      const file = join(sample, `rw_potato_${fertilizer_type.toLowerCase()}_${word}_202608.tif`)
+      expect(rate_kg_ha, file).toBe(await pixelIn(file, column, row))
+    }
+    expect(body.fertilizer_data).toHaveLength(6)
+    await service.close()
+    const [again] = JSON.parse((await agro('ingest', sample, '--json')).stdout).releases
+    expect(again).toMatchObject({ loaded: false, published: true })
+  })
+
+  test('with its extension off is refused, and says so', async () => {
+    const off = { environment: { ...testDatabase.environment, EXTENSIONS: '-drafts' } }
+    const { code, stderr } = await runAgro(off, 'ingest', sample)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('The extension drafts, which reads folders of rasters, is off.'),
+    ])
+  })
+})
+
+/** Of 16-bit integers without compression, which end the file. */
+async function pixelIn(file: string, column: number, row: number): Promise<number> {
+  const bytes = await readFile(file)
+  const [width, height] = [bytes.readUInt32LE(18), bytes.readUInt32LE(30)]
+  return bytes.readInt16LE(bytes.length - 2 * width * height + 2 * (row * width + column))
+}
+
+test('a folder with questions is not loaded, and says how they are answered', async () => {
+  const folder = await newFolder()
+  await writeRaster(join(folder, 'et_wheat_nps_abvoe_202607.tif'), [{ valueAt: smooth(30, 199) }])
+  const { code, stdout, stderr } = await agro('ingest', folder, '--json')
+  expect([code, JSON.parse(stdout).code]).toEqual([1, 'QUESTIONS'])
+  expect(stderr).toContain(`\`agro draft ${folder}\` asks them`)
+  expect(stderr).toContain('"abvoe" in the name is nearly "above"')
+})
+
+test('odds and ranges stand with their layer, in percent where they are', async () => {
+  const folder = await newFolder()
+  const options = { place: PLACES.rwa, notes: { source: 'A test', licence: 'CC0-1.0' } }
+  for (const [at, word] of ['above', 'normal', 'below'].entries()) {
+    const value = 9000 + 1000 * at
+    for (const [end, more] of [
+      ['', 0],
+      ['_p10', -500],
+      ['_p90', 500],
+    ] as const) {
+      const valueAt = smooth(value + more, value + 4000 + more)
+      await writeRaster(join(folder, `rw_potato_yield_${word}${end}_202608.tif`), [{ valueAt }], options)
+    }
+    const odds = [30, 45, 25][at]
+    await writeRaster(join(folder, `rw_odds_${word}_202608.tif`), [{ valueAt: () => odds }], options)
+  }
+  const { code, drafted } = await draft(folder)
+  expect(drafted.questions).toEqual([])
+  expect(code).toBe(0)
+  const text = await readFile(drafted.manifests[0]?.manifest ?? '', 'utf8')
+  expect(text).toMatch(/probability: \{ file: rw_odds_below_202608\.tif, unit: '%' \}/)
+  expect(text).toMatch(/low: \{ file: rw_potato_yield_below_p10_202608\.tif \}/)
+  const { code: loaded, stderr } = await agro('ingest', drafted.manifests[0]?.manifest ?? '', '--dry-run')
+  expect(loaded, stderr).toBe(0)
+})
+
+test('values of another unit, files for one layer, and a missing scenario are questions', async () => {
+  const folder = await newFolder()
+  const notes = { source: 'A test', licence: 'CC0-1.0' }
+  const yieldOf = (word: string) => join(folder, `et_wheat_yield_${word}_202607.tif`)
+  await writeRaster(yieldOf('normal'), [{ valueAt: smooth(1.5, 4.2) }], { notes })
+  await writeRaster(yieldOf('below'), [{ valueAt: smooth(1.1, 3.6) }], { notes })
+  await mkdir(join(folder, 'old'))
+  await copyFile(yieldOf('below'), join(folder, 'old/et_wheat_yield_below_202607.tif'))
+  const rates = (input: string, word: string) => join(folder, `et_wheat_${input}_${word}_202607.tif`)
+  for (const word of ['normal', 'below'])
+    await writeRaster(rates('urea', word), [{ valueAt: smooth(50, 300) }], { notes })
+  await writeRaster(rates('dap', 'normal'), [{ valueAt: smooth(50, 300) }], { notes })
+  const { drafted } = await draft(folder)
+  const asked = drafted.questions.map(({ member, text, candidates }) => [member, text, candidates])
+  expect(asked).toContainEqual([
+    'scale',
+    expect.stringContaining('these look like tonnes'),
+    ['1000', 'keep it'],
+  ])
+  expect(asked).toContainEqual([
+    'file',
+    'et_wheat_yield_below_202607.tif and old/et_wheat_yield_below_202607.tif are both for Below Normal: which one counts?',
+    ['et_wheat_yield_below_202607.tif', 'old/et_wheat_yield_below_202607.tif'],
+  ])
+  expect(asked).toContainEqual(['layers', 'there is no file for DAP, Below Normal: is that meant?', ['yes']])
+})
+
+test('a unit of the file is converted, and its country is where it lies', async () => {
+  const folder = await newFolder()
+  const options = { notes: { source: 'A test', licence: 'CC0-1.0' }, unit: 't/ha', place: PLACES.rwa }
+  for (const word of ['normal', 'below'])
+    await writeRaster(join(folder, `potato_yield_${word}_2026-08.tif`), [{ valueAt: smooth(9, 21) }], options)
+  const { code, drafted } = await draft(folder)
+  expect([code, drafted.questions]).toEqual([0, []])
+  const [manifest] = drafted.manifests
+  expect(manifest?.country_code).toEqual({ value: 'rwa', from: expect.stringContaining('the extent 28.8, ') })
+  expect(manifest?.layers[0]?.scale?.value).toBe('1000')
+})
+
+test('a name that contradicts the place is a question', async () => {
+  const folder = await newFolder()
+  const options = { notes: { source: 'A test', licence: 'CC0-1.0' }, place: PLACES.rwa }
+  await writeRaster(
+    join(folder, 'et_wheat_yield_normal_202607.tif'),
+    [{ valueAt: smooth(900, 4200) }],
+    options,
+  )
+  const { drafted } = await draft(folder)
+  expect(drafted.questions.map(({ member, text, candidates }) => [member, text, candidates])).toContainEqual([
+    'country_code',
+    expect.stringContaining('says eth, and the extent 28.8, '),
+    ['eth', 'rwa'],
+  ])
+})
+
+describe('at a terminal', () => {
+  const hasTerminal = !spawnSync('script', ['--version']).error
+  let folder: string
+  beforeAll(async () => {
+    folder = await newFolder()
+    for (const word of ['abvoe', 'normal']) {
+      await writeRaster(join(folder, `et_wheat_nps_${word}_202607.tif`), [{ valueAt: smooth(30, 199) }], {
+        notes: { licence: 'CC0-1.0' },
+      })
+    }
+  })
+
+  test.skipIf(!hasTerminal)(
+    'questions are asked one by one, by number or text, with what the file has',
+    async () => {
+      const shown = await atTerminal(`draft ${folder}`, '1', 'Institute of tests')
+      expect(shown).toMatch(/scenario: "abvoe" in the name is nearly "above".*\(1 more\)/)
+      expect(shown).toMatch(
+        /minimum 30, mean [\d.]+, maximum 199, values in [\d.]+ % of the pixels; extent 33, 3\.3, 47\.72, 14\.9/,
+      )
+      const text = await readFile(join(folder, 'manifest.yaml'), 'utf8')
+      expect(text).toContain('    scenario: Above Normal')
+      expect(text).toContain('source: Institute of tests # as given')
+      expect(text).not.toContain('# ?')
+    },
+  )
+
+  test.skipIf(!hasTerminal)('an empty answer leaves the question in the manifest', async () => {
+    const shown = await atTerminal(`draft ${folder} --out ${join(folder, 'second.yaml')}`, '', '')
+    expect(shown).toContain('2 questions to answer')
+    expect((await readFile(join(folder, 'second.yaml'), 'utf8')).match(/^ *# \?/gm)).toHaveLength(2)
+  })
+
+  async function atTerminal(command: string, ...lines: string[]): Promise<string> {
+    const run = promisify(execFile)(
+      'script',
+      ['-qec', `${process.execPath} bin/run.mjs src/cli/agro.ts ${command}`, '/dev/null'],
+      { env: { ...process.env, ...testDatabase.environment } },
+    )
+    let asked = 0
+    run.child.stdout?.on('data', (text: string) => {
+      if (/Enter leaves it open: $/.test(text)) run.child.stdin?.write(`${lines[asked++] ?? ''}\n`)
+    })
+    const { stdout } = await run.catch((error) => error)
+    return stdout
+  }
+})
+
+test('archives of Finder, packed files, capitals and signs in names are read, and what is none is listed', async () => {
+  const folder = await newFolder()
+  const options = { place: PLACES.gha, notes: { source: 'A test', licence: 'CC0-1.0' } }
+  const lablab = join(folder, 'GH [1], Lablab Forage.TIF')
+  await writeRaster(lablab, [{ valueAt: smooth(0, 0.9) }], options)
+  const grass = join(folder, 'grass.tif')
+  await writeRaster(grass, [{ valueAt: smooth(0, 0.8) }], options)
+  const bytes = await readFile(grass)
+  const entries = {
+    'Season 1/ghana_forage_guinea-grass.tif': bytes,
+    '__MACOSX/Season 1/._ghana.tif': Buffer.alloc(9),
+  }
+  await writeFile(join(folder, 'Season.zip'), zipSync(entries))
+  await writeFile(join(folder, 'ghana_forage_alfalfa.tif.gz'), gzipSync(bytes))
+  await writeFile(join(folder, 'broken.zip'), 'PK')
+  await rm(grass)
+  const { code, drafted } = await draft(folder)
+  expect([code, drafted.questions]).toEqual([0, []])
+  const [manifest] = drafted.manifests
+  expect(manifest?.layers.map(({ file, input }) => [file, input?.value])).toEqual([
+    ['GH [1], Lablab Forage.TIF', 'Lablab purpureus'],
+    ['Season.zip/Season 1/ghana_forage_guinea-grass.tif', 'Megathyrsus maximus'],
+    ['ghana_forage_alfalfa.tif.gz', 'Medicago sativa'],
+  ])
+  expect(drafted.left_out.map(({ file }) => file)).toContain('broken.zip')
+  const { code: loaded, stderr } = await agro('ingest', manifest?.manifest ?? '', '--dry-run')
+  expect(loaded, stderr).toBe(0)
+})
+
+test('a fill is asked about once for all files of an input, and one beside a nodata value in use is mended in its file', async () => {
+  const folder = await newFolder()
+  const notes = { source: 'A test', licence: 'CC0-1.0' }
+  const write = (name: string, valueAt: BandToWrite['valueAt'], options = {}) =>
+    writeRaster(join(folder, `et_wheat_${name}_202607.tif`), [{ valueAt }], { notes, ...options })
+  for (const word of ['normal', 'below']) {
+    await write(`urea_${word}`, smooth(5, 39), { nodata: null, fill: 0 })
+    const inTwo: BandToWrite['valueAt'] = (...place) =>
+      smooth(60, 160)(...place) ?? (place[1] < 9 ? undefined : -1)
+    await write(`dap_${word}`, inTwo)
+  }
+  const { drafted } = await draft(folder)
+  expect(drafted.questions.map(({ text, candidates }) => [text, candidates])).toEqual([
+    [expect.stringMatching(/^-1\? .*gdalwarp -srcnodata -1 .* The same holds for 1 more\.$/), ['keep it']],
+    [expect.stringMatching(/^0\? .*does that mean none\? The same holds for 1 more\.$/), ['0', 'keep it']],
+  ])
+  const text = await readFile(drafted.manifests[0]?.manifest ?? '', 'utf8')
+  expect(text.match(/^ *nodata: .*$/gm)).toEqual(Array(2).fill('    nodata: 0 # the question above'))
+})
+
+test('a unit that is none of the product, letters beside a certain word, and odds of what restates a season are asked', async () => {
+  const folder = await newFolder()
+  const notes = { source: 'A test', licence: 'CC0-1.0' }
+  const valueAt = smooth(40, 200)
+  await writeRaster(join(folder, 'et_wheat_urea_k_normal_202607.tif'), [{ valueAt }], { notes, unit: 'bags' })
+  await writeRaster(join(folder, 'et_wheat_urea_dominant_202607.tif'), [{ valueAt }], { notes })
+  await writeRaster(join(folder, 'et_odds_dominant_202607.tif'), [{ valueAt: () => 0.4 }], { notes })
+  const { drafted } = await draft(folder)
+  expect(drafted.questions.map(({ member, text }) => [member, text])).toEqual([
+    ['input', '"k" in the name has several meanings: which one?'],
+    ['unit', 'et_wheat_urea_k_normal_202607.tif has the unit "bags": are the values in kg/ha?'],
+    ['role', expect.stringContaining('there is no layer that et_odds_dominant_202607.tif is about')],
+  ])
+})
+
+test('words of the operator come before those of the table', async () => {
+  const folder = await newFolder()
+  await writeRaster(join(folder, 'et_wheat_cbe_an_202607.tif'), [{ valueAt: smooth(30, 199) }])
+  const words = join(await newFolder(), 'words.yaml')
+  await writeFile(
+    words,
+    `source: CIAT
+licence: CC0-1.0
+words:
+  - { kind: input, of: fertilizer, means: CBE, words: [cbe] }
+  - { kind: scenario, means: Above Normal, words: [an] }
+`,
+  )
+  const { code, drafted } = await draft(folder, '--words', words)
+  expect([code, drafted.questions]).toEqual([0, []])
+  expect(drafted.manifests[0]?.layers[0]).toMatchObject({
+    input: { value: 'CBE' },
+    scenario: { value: 'Above Normal' },
+  })
+  await writeFile(words, 'words: [{ kind: fertilizer, means: x }]')
+  const refused = await agro('draft', folder, '--words', words)
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringContaining('is not a table of words: /words/0/kind'),
+  ])
+})
