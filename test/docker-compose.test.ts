@@ -137,6 +137,7 @@ const VALUES: Record<string, string> = {
   HISTORY_MONTHS: '12',
   ADMIN_2FA: 'true',
   WEBHOOK_ALLOW_PRIVATE: 'true',
+  DRAFT_WORDS: '/app/data/words.yaml',
   INGEST_HOSTS: 'data.example.org,s3://rasters',
   INGEST_ALLOW_PRIVATE: 'true',
   INGEST_S3_ENDPOINT: 'https://s3.eu-central-1.amazonaws.com',

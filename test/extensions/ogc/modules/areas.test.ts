@@ -39,15 +39,6 @@ describe('areas are asked for', () => {
     await vi.runAllTimersAsync()
     expect([await areas, Date.now() - began]).toEqual([[AREA], 6000])
   })
-
-  test('not for ever', async () => {
-    answers = Array.from({ length: 10 }, () => busy())
-    const areas = source.list('eth', 0)
-    const refused = expect(areas).rejects.toThrow('Busy.')
-    await vi.runAllTimersAsync()
-    await refused
-    expect(answers).toHaveLength(5)
-  })
 })
 
 describe('a table of more areas than one call takes', () => {
