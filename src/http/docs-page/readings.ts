@@ -20,6 +20,7 @@ const READINGS: Reading[] = [
   { path: 'gis', file: 'guide/gis.md', title: 'GIS' },
   { path: 'clients', file: 'guide/clients.md', title: 'Clients' },
   { path: 'operators', file: 'guide/operators.md', title: 'Operators' },
+  { path: 'publish', file: 'guide/publish.md', title: 'A season' },
   { path: 'manifest', file: 'manifest.md', title: 'Own rasters' },
   { path: 'contributors', file: 'guide/contributors.md', title: 'Contributors' },
   { path: 'versions', file: 'versioning.md', title: 'Versions' },
