@@ -13,13 +13,20 @@ export const PICTURE_WINDOW = { viewport: { width: 1440, height: 900 }, colorSch
 /** What the page of the picture says; what the map itself has on it comes late. */
 const PARTS = ['.purpose', '.side', '.stage .notice', '.legends', '.place']
 
-/** A digest of all words on the page of the picture. */
+/** The typefaces of words and headings, which are there then. */
+const TYPEFACES = `document.fonts.ready.then(() =>
+  [document.body, document.querySelector('h2')].map((one) => getComputedStyle(one).fontFamily))`
+
+/** A digest of all words on the page of the picture, and of their typefaces. */
 export async function digestPage(page: Page): Promise<string> {
   await page.locator('.place .product').first().waitFor()
   await page.locator('.legend li').first().waitFor()
   const texts = await Promise.all(PARTS.map((part) => page.locator(part).innerText()))
   const words = texts.flatMap((text) => text.split('\n').map((line) => line.trim())).filter(Boolean)
-  return createHash('sha256').update(words.join('\n')).digest('hex')
+  const typefaces = await page.evaluate<string[]>(TYPEFACES)
+  return createHash('sha256')
+    .update([...words, ...typefaces].join('\n'))
+    .digest('hex')
 }
 
 /** Of a chunk with a text, and of the first chunk of each PNG with its signature. */

@@ -16,7 +16,7 @@ const MOST_NAMED = 6
 const LIST = new Intl.ListFormat('en-GB')
 
 /** The parts of the page, each to be filled, below what it is for. */
-export function layout(main: HTMLElement, { products, countries, releases }: Catalog) {
+export function layout(main: HTMLElement, catalog: Catalog) {
   const part = (className: string) => element('div', { className })
   const [search, mode, choosers, legend] = [part('part'), part('part'), part('part'), part('legends')]
   const canvas = part('canvas')
@@ -31,21 +31,10 @@ export function layout(main: HTMLElement, { products, countries, releases }: Cat
     choosers,
   )
   main.className = 'map-page'
-  const published = products
-    .map(({ product }) => product)
-    .filter((code) => releases.some((one) => one.product === code))
-  const served = countries.filter(({ code }) => releases.some((one) => one.country_code === code))
   const purpose = element(
     'p',
-    { className: 'purpose', hidden: published.length === 0 },
-    TEXTS.purpose(
-      LIST.format(
-        published.map((code, at) => (at === 0 ? nameOfProduct(code) : nameOfProduct(code).toLowerCase())),
-      ),
-      served.length > MOST_NAMED
-        ? TEXTS.countries(served.length)
-        : LIST.format(served.map(({ name }) => name)),
-    ),
+    { className: 'purpose', hidden: catalog.releases.length === 0 },
+    TEXTS.purpose(listOffers(catalog)),
   )
   main.replaceChildren(
     purpose,
@@ -54,6 +43,22 @@ export function layout(main: HTMLElement, { products, countries, releases }: Cat
     place,
   )
   return { search, mode, choosers, legend, canvas, table, message, notice, place }
+}
+
+/** What there is advice on, and in which countries. */
+function listOffers({ products, countries, releases }: Catalog) {
+  const groups = new Map<string, string[]>()
+  for (const { code, name } of countries) {
+    const offered = products
+      .map(({ product }) => product)
+      .filter((product) => releases.some((one) => one.product === product && one.country_code === code))
+    if (offered.length === 0) continue
+    const key = LIST.format(offered.map((product) => nameOfProduct(product).toLowerCase()))
+    groups.set(key, [...(groups.get(key) ?? []), name])
+  }
+  return [...groups].map(([offered, names]) =>
+    TEXTS.offer(offered, names.length > MOST_NAMED ? TEXTS.countries(names.length) : LIST.format(names)),
+  )
 }
 
 /** Puts new controls where others are; whoever was at one of them is at the new one of its name. */

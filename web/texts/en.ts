@@ -9,8 +9,9 @@ export { loads, operations, releases, slowCalls } from './en/operations.ts'
 /** Texts that several pages have, and those of the map. */
 export const TEXTS = {
   name: 'Agricultural advisory service',
-  purpose: (products: string, countries: string) =>
-    `${products} for any field in ${countries}: advice for extension workers, cooperatives and their software.`,
+  purpose: (offers: string[]) =>
+    `Advice on any field, for extension workers, cooperatives and their software: ${offers.join('; ')}.`,
+  offer: (products: string, countries: string) => `${products} in ${countries}`,
   countries: (count: number) => `${count} countries`,
   skip: 'Skip to the content',
   nav: {
