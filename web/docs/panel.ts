@@ -1,7 +1,7 @@
 import { element } from '../shell/element.ts'
 import { ROOT } from '../shell/frame.ts'
 import { docs, TEXTS } from '../texts/en.ts'
-import { createResolver, shortened, type Untyped } from './document.ts'
+import { shortened, type Untyped } from './document.ts'
 import { createSender, followingAnswers, withAddressesOfVisitor } from './following.ts'
 
 // Swagger UI as the form of an operation. There is one, which moves to the operation that is tried: it carries what
@@ -60,7 +60,7 @@ async function start(box: HTMLElement) {
     tryItOutEnabled: true,
     requestInterceptor: (request: Untyped) => send(request),
     plugins: [
-      ...[layout, chosenAlone, plainLines, quickReferences, unchangedTexts],
+      ...[layout, chosenAlone, plainLines, unchangedTexts],
       ...[bodyFirst, answerFirst, padlock, followingAnswers],
     ],
   }).getSystem()
@@ -124,18 +124,6 @@ function plainLines() {
         getSampleSchema(schema, mediaType === NDJSON ? 'text/plain' : mediaType, ...rest)
     },
   }
-}
-
-/** Operations open at once. */
-function quickReferences() {
-  let of: Untyped
-  let resolveAt: (path: string[]) => unknown
-  const resolveSubtree = async (document: Untyped, path: string[]) => {
-    if (of !== document) resolveAt = createResolver(document, globalThis.document.baseURI.replace(/#.*/, ''))
-    of = document
-    return { spec: resolveAt(path), errors: [] }
-  }
-  return { fn: { resolveSubtree } }
 }
 
 /** Texts and examples are made once: Swagger UI draws all that is open anew at each step of a request. */

@@ -8,7 +8,6 @@ import { expectState } from '#test/setup/page-state.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { allFaultsOf } from '#test/web/looks.ts'
 import { DESKTOP, HEADINGS, openPages, PHONE, seriousFindings } from '#test/web/pages.ts'
-import { createResolver } from '../../../web/docs/document.ts'
 
 /**
  * What a visitor executes: operations that want what an answer before has given, of each sort, and a body of several
@@ -158,23 +157,6 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
       await block.getByRole('button', { name: 'Clear' }).click()
     }
     await page.setViewportSize(DESKTOP)
-  })
-
-  test('puts what references name in their place as Swagger UI does', async () => {
-    await openForm('yieldAtPoint')
-    const path = ['paths', '/advisory/yield', 'post']
-    const [spec, address, theirs] = await page.evaluate<[object, string, unknown]>(`(async () => {
-      const baseDoc = document.baseURI.replace(/#.*/, '')
-      const { paths, ...others } = await (await fetch('docs/json')).json()
-      // Swagger UI draws what it is given, too.
-      const spec = { ...others, paths: { '/advisory/yield': paths['/advisory/yield'] } }
-      const { fn } = SwaggerUIBundle({ spec, domNode: document.createElement('div') }).getSystem()
-      const resolved = await fn.resolveSubtree(spec, ${JSON.stringify(path)}, { baseDoc })
-      return [spec, baseDoc, resolved.spec]
-    })()`)
-    const ours = createResolver(spec, address)(path)
-    expect(JSON.stringify(ours)).toContain('$$ref')
-    expect(ours).toEqual(theirs)
   })
 
   test('has guides with commands that ask this service as somebody of their own', async () => {
