@@ -1,3 +1,5 @@
+export type { Conditions } from '#schemas/certainty.ts'
+
 import type { Cut, LayerName } from '#schemas/map.ts'
 
 // The members of answers that pages read; the OpenAPI document has all of them.
@@ -63,22 +65,6 @@ export interface Tileset {
   classes: { from: number; to: number; color: string; title?: string }[]
 }
 
-/** The conditions of a field that a release has layers for. */
-export interface Conditions {
-  question: string
-  list: { condition: string; title: string }[]
-  default?: string
-  /** By the pixels of a map of the landscape, which says the condition of a place. */
-  codes?: Record<string, string>
-}
-
-/** Of an account. */
-export interface FieldCollection {
-  collection: string
-  fields: number
-  changed_at: string
-}
-
 /** An area of a country as a feature. */
 export interface Area {
   code: string
@@ -114,29 +100,4 @@ interface MultiPolygon {
 export interface Place {
   lat: number
   lng: number
-}
-
-export interface SubscriptionAnswer {
-  id: string
-  name: string
-  product: string
-  country_code: string
-  crop: string | null
-  forecast_month: string | null
-  place: {
-    type: 'point' | 'polygon' | 'area' | 'fields'
-    lat?: number
-    lng?: number
-    code?: string
-    collection?: string
-  }
-  input: string | null
-  scenario: string | null
-  threshold: { kind: 'absolute' | 'relative'; value: number }
-  unit: string
-  url: string
-  status: 'active' | 'disabled'
-  disabled_reason: string | null
-  failing_since: string | null
-  delivered_at: string | null
 }

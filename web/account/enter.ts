@@ -1,7 +1,7 @@
 import { type Field, formOf } from '../parts/form.ts'
 import { newName, type Session } from '../parts/session.ts'
 import { send, whileBusy } from '../shell/api.ts'
-import { element } from '../shell/element.ts'
+import { button, element } from '../shell/element.ts'
 import { account } from '../texts/en.ts'
 
 const EMAIL = {
@@ -10,6 +10,23 @@ const EMAIL = {
   type: 'email',
   attributes: { autocomplete: 'username', required: true, maxlength: 254 },
 }
+
+const TOKEN = {
+  name: 'token',
+  label: account.token,
+  attributes: { autocomplete: 'off', required: true },
+}
+
+/** The one that somebody has. */
+export const PASSWORD = {
+  name: 'password',
+  label: account.password,
+  type: 'password',
+  attributes: { autocomplete: 'current-password', required: true },
+}
+
+/** Of the second factor. */
+const CODE = { hint: account.codeHint, attributes: { autocomplete: 'one-time-code' } }
 
 /**
  * The ways in: log in, make an account, choose a new password.
@@ -56,9 +73,7 @@ export function entrance(session: Session, why?: string, entered: () => void = (
   }
 
   function others(...choices: [way: string, label: string][]) {
-    const buttons = choices.map(([way, label]) =>
-      element('button', { type: 'button', class: 'link', onclick: () => show(way) }, label),
-    )
+    const buttons = choices.map(([way, label]) => button(label, () => show(way), 'link'))
     return element('p', { class: 'actions' }, ...buttons)
   }
 
@@ -68,21 +83,7 @@ export function entrance(session: Session, why?: string, entered: () => void = (
 
 function loginForm(session: Session, entered: () => void) {
   const form: HTMLFormElement = formOf({
-    fields: [
-      EMAIL,
-      {
-        name: 'password',
-        label: account.password,
-        type: 'password',
-        attributes: { autocomplete: 'current-password', required: true },
-      },
-      {
-        name: 'code',
-        label: account.code,
-        hint: account.codeHint,
-        attributes: { autocomplete: 'one-time-code' },
-      },
-    ],
+    fields: [EMAIL, PASSWORD, { name: 'code', label: account.code, ...CODE }],
     action: account.login,
     async submit({ email = '', password = '', code = '' }) {
       try {
@@ -137,12 +138,10 @@ function registration(session: Session, show: (way: string) => void, entered: ()
 function confirmation(show: (way: string) => void) {
   return formOf({
     fields: [
-      { name: 'token', label: account.token, attributes: { autocomplete: 'off', required: true } },
+      TOKEN,
       {
-        name: 'password',
-        label: account.password,
+        ...PASSWORD,
         hint: account.confirmPasswordHint,
-        type: 'password',
         attributes: { autocomplete: 'current-password' },
       },
     ],
@@ -167,10 +166,7 @@ function forgottenForm(show: (way: string) => void) {
 
 function resetForm(show: (way: string) => void) {
   return formOf({
-    fields: [
-      { name: 'token', label: account.token, attributes: { autocomplete: 'off', required: true } },
-      newPasswordField('password'),
-    ],
+    fields: [TOKEN, newPasswordField('password')],
     action: account.changePassword,
     async submit({ token = '', password = '' }) {
       await send('auth/password/reset', { token: token.trim(), password })
@@ -196,21 +192,22 @@ export function newPasswordField(name: string): Field {
  */
 export async function loginFirst(session: Session, why: string): Promise<boolean> {
   if (await session.resume()) return true
-  const dialog = element('dialog', { 'aria-label': account.login })
-  const close = element(
-    'button',
-    { type: 'button', class: 'quiet', onclick: () => dialog.close() },
-    account.cancel,
-  )
-  dialog.append(
-    entrance(session, why, () => dialog.close()),
-    close,
-  )
+  await inDialog({ 'aria-label': account.login }, (close) => [
+    entrance(session, why, close),
+    button(account.cancel, close),
+  ])
+  return session.user() !== null
+}
+
+/** Shows something above the page until it is closed. */
+function inDialog(properties: Record<string, string>, content: (close: () => void) => HTMLElement[]) {
+  const dialog = element('dialog', properties)
+  dialog.append(...content(() => dialog.close()))
   document.body.append(dialog)
-  return new Promise((resolve) => {
+  return new Promise<void>((resolve) => {
     dialog.addEventListener('close', () => {
       dialog.remove()
-      resolve(session.user() !== null)
+      resolve()
     })
     dialog.showModal()
   })
@@ -231,47 +228,23 @@ export async function withFreshLogin<Result>(session: Session, work: () => Promi
  * @returns when the service knows that it is still the same person
  * @throws {Error} where somebody gives it up
  */
-function askPassword(session: Session): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const form = formOf({
-      fields: [
-        {
-          name: 'password',
-          label: account.password,
-          type: 'password',
-          attributes: { autocomplete: 'current-password', required: true },
-        },
-        {
-          name: 'totp',
-          label: account.codeIfAny,
-          hint: account.codeHint,
-          attributes: { autocomplete: 'one-time-code' },
-        },
-      ],
+async function askPassword(session: Session): Promise<void> {
+  let isKnown = false
+  await inDialog({ 'aria-labelledby': 'fresh-login' }, (close) => [
+    element('h2', { id: 'fresh-login' }, account.passwordAgain),
+    element('p', {}, account.passwordAgainWhy),
+    formOf({
+      fields: [PASSWORD, { name: 'totp', label: account.codeIfAny, ...CODE }],
       action: account.goOn,
       async submit({ password = '', totp = '' }) {
         await session.send('auth/reauthenticate', { password, ...codeOf(totp) })
-        resolve()
-        dialog.close()
+        isKnown = true
+        close()
       },
-      beside: [
-        element('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, account.cancel),
-      ],
-    })
-    const dialog = element(
-      'dialog',
-      { 'aria-labelledby': 'fresh-login' },
-      element('h2', { id: 'fresh-login' }, account.passwordAgain),
-      element('p', {}, account.passwordAgainWhy),
-      form,
-    )
-    dialog.addEventListener('close', () => {
-      dialog.remove()
-      reject(new Error(account.givenUp))
-    })
-    document.body.append(dialog)
-    dialog.showModal()
-  })
+      beside: [button(account.cancel, close)],
+    }),
+  ])
+  if (!isKnown) throw new Error(account.givenUp)
 }
 
 /** A typed code is one of the app, or a recovery code. */

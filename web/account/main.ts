@@ -2,7 +2,7 @@ import { workButton } from '../parts/blocks.ts'
 import type { Session } from '../parts/session.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
-import { element } from '../shell/element.ts'
+import { button, element } from '../shell/element.ts'
 import { partsThatAreOn } from '../shell/extensions.ts'
 import { account, history, operations } from '../texts/en.ts'
 import { entrance } from './enter.ts'
@@ -44,11 +44,7 @@ function besides(sections: HTMLElement[], ...others: (HTMLElement | false)[]) {
       heading?.setAttribute('tabindex', '-1')
       heading?.focus()
     }
-    return element(
-      'li',
-      {},
-      element('button', { type: 'button', class: 'link', onclick }, heading?.textContent),
-    )
+    return element('li', {}, button(heading?.textContent ?? '', onclick, 'link'))
   })
   const pages = others.map((other) => other && element('li', {}, other))
   return element(

@@ -4,7 +4,7 @@ import { formOf } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
 import { element } from '../shell/element.ts'
 import { account, profile } from '../texts/en.ts'
-import { newPasswordField, withFreshLogin } from './enter.ts'
+import { newPasswordField, PASSWORD, withFreshLogin } from './enter.ts'
 
 export function profileSection(session: Session) {
   const user = session.user()
@@ -42,12 +42,7 @@ export function passwordSection(session: Session) {
   const said = element('p', { role: 'status' })
   const form = formOf({
     fields: [
-      {
-        name: 'current_password',
-        label: profile.currentPassword,
-        type: 'password',
-        attributes: { autocomplete: 'current-password', required: true },
-      },
+      { ...PASSWORD, name: 'current_password', label: profile.currentPassword },
       newPasswordField('new_password'),
       { name: 'end_keys', label: profile.endKeys, type: 'checkbox' },
     ],

@@ -15,7 +15,11 @@ import { districtsShown } from './shown.ts'
 async function open({ view, remember, note, left }: Page) {
   const catalog = await loadCatalog(left)
   const series = seriesIn(view)
-  const { release, place } = seriesChoosers(catalog, series, (chosen) =>
+  const {
+    release,
+    chosen: said,
+    place,
+  } = seriesChoosers(catalog, series, (chosen) =>
     remember({ ...chosen, level: view.get('level'), scenario: view.get('scenario') }),
   )
   if (!release) return place
@@ -28,12 +32,6 @@ async function open({ view, remember, note, left }: Page) {
       place,
       element('p', {}, areaSource() ? districts.noAreas : mapTexts.table.notListed),
     )
-  const said = {
-    product: release.product,
-    country: release.country_code,
-    crop: release.crop,
-    month: release.forecast_period,
-  }
   let shown: Record<string, string | null> = {
     level,
     input: view.get('input'),

@@ -2,6 +2,7 @@ import type { Cut } from '#schemas/map.ts'
 import type { Catalog, Conditions } from '../api-types.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
 import { type Choices, type Layers, nameOdds } from '../parts/choices.ts'
+import { nameIn } from '../parts/series.ts'
 import type { View } from '../parts/view.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
@@ -126,9 +127,8 @@ export function choosers(
   }
   const named = (values: string[], name: (value: string) => string = (value) => value) =>
     values.map((value) => ({ value, text: name(value) }))
-  const cropName = (code: string) => catalog.crops.find((crop) => crop.code === code)?.name ?? code
-  const countryName = (code: string) =>
-    catalog.countries.find((country) => country.code === code)?.name ?? code
+  const cropName = (code: string) => nameIn(catalog.crops, code)
+  const countryName = (code: string) => nameIn(catalog.countries, code)
 
   return element(
     'div',

@@ -10,6 +10,7 @@ import {
   nameOdds,
   releaseIn,
 } from '../parts/choices.ts'
+import { nameIn } from '../parts/series.ts'
 import { readView, type View, writeView } from '../parts/view.ts'
 import { get, loadCatalog } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
@@ -60,8 +61,7 @@ class MapPage {
     })
     const actions = {
       find: (name: string) => this.#find(name),
-      countryNamed: (code: string) =>
-        source.catalog.countries.find((country) => country.code === code)?.name ?? code,
+      countryNamed: (code: string) => nameIn(source.catalog.countries, code),
       showArea: (area: FoundArea) => this.#showArea(area),
       showPlace: (at: Place) => this.#showPlace(at),
     }

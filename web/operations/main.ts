@@ -9,9 +9,9 @@ import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
 import { partsThatAreOn } from '../shell/extensions.ts'
 import { history, operations, slowCalls } from '../texts/en.ts'
-import { nameOfProduct, wholeText } from '../texts/names.ts'
+import { wholeText } from '../texts/names.ts'
 import type { OperationsPart } from './part.ts'
-import { loadsSection, releasesSection } from './releases.ts'
+import { loadsSection, releasesSection, seriesCells } from './releases.ts'
 
 type AllStats = Stats & { service: ServiceStats }
 type Traffic = Pick<ServiceStats, 'requests' | 'errors' | 'latency'>
@@ -54,15 +54,7 @@ function publishedTable(releases: CatalogRelease[]) {
     caption: operations.publishedCaption,
     columns: Object.values(operations.releaseColumns).map((title) => ({ title })),
     rows: releases.map((one) => ({
-      cells: [
-        one.release,
-        nameOfProduct(one.product),
-        one.country_code,
-        one.crop,
-        one.forecast_period,
-        one.valid_until,
-        one.source,
-      ],
+      cells: [one.release, ...seriesCells(one), one.valid_until, one.source],
       mark: one.stale ? 'wrong' : '',
     })),
   })
@@ -93,7 +85,7 @@ function usage({ from, to, advisories, service }: AllStats) {
     element(
       'p',
       {},
-      operations.summary({ from, to, advisories: advisories.total, requests, errors, ...users }),
+      operations.summary({ from, to }, { advisories: advisories.total, requests, errors }, users),
     ),
     tableOf({
       caption: operations.byOperation,

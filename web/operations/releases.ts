@@ -1,27 +1,10 @@
-import type { ReleaseLayer, ReleasePeriod } from '#schemas/catalog.ts'
+import type { ReleaseDescription, ReleaseSummary } from '#schemas/catalog.ts'
 import { loaded, section, timeText } from '../parts/blocks.ts'
 import { allItems, type Session } from '../parts/session.ts'
 import { tableOf } from '../parts/table.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { button, element, labelled, select } from '../shell/element.ts'
 import { loads, releases } from '../texts/en.ts'
 import { agoText, nameOfProduct, numberText } from '../texts/names.ts'
-
-interface Release {
-  release: string
-  product: string
-  country_code: string
-  crop: string | null
-  forecast_period: string | null
-  state: string
-  source: string
-  licence: string
-  checksum: string
-  loaded_at: string
-  published_from: string | null
-  published_to: string | null
-}
-
-type Described = Release & { periods: ReleasePeriod[]; layers: ReleaseLayer[] }
 
 const STATES = ['unpublished', 'published', 'replaced', 'deleted']
 
@@ -68,7 +51,12 @@ export function releasesSection(
   )
 }
 
-function tableOfReleases(items: Release[], open: (release: string) => void) {
+/** What a release answers for. */
+export const seriesCells = (
+  one: Pick<ReleaseSummary, 'product' | 'country_code' | 'crop' | 'forecast_period'>,
+) => [...[nameOfProduct(one.product), one.country_code, one.crop, one.forecast_period]]
+
+function tableOfReleases(items: ReleaseSummary[], open: (release: string) => void) {
   return tableOf({
     caption: releases.caption,
     columns: Object.values(releases.columns).map((title) => ({ title })),
@@ -78,24 +66,12 @@ function tableOfReleases(items: Release[], open: (release: string) => void) {
         releases.states[one.state] ?? one.state,
         one.published_from,
         one.published_to,
-        nameOfProduct(one.product),
-        one.country_code,
-        one.crop,
-        one.forecast_period,
+        ...seriesCells(one),
         one.source,
         one.licence,
       ],
       shown: () => [
-        element(
-          'button',
-          {
-            type: 'button',
-            class: 'link',
-            'aria-label': releases.open(one.release),
-            onclick: () => open(one.release),
-          },
-          one.release,
-        ),
+        button(one.release, () => open(one.release), 'link', { 'aria-label': releases.open(one.release) }),
         undefined,
         one.published_from === null ? '' : timeText(one.published_from),
         one.published_to === null ? '' : timeText(one.published_to),
@@ -104,7 +80,7 @@ function tableOfReleases(items: Release[], open: (release: string) => void) {
   })
 }
 
-function description(release: Described, actions: HTMLElement[]) {
+function description(release: ReleaseDescription, actions: HTMLElement[]) {
   const { release: code, periods, layers, source, licence, checksum, loaded_at, state } = release
   return element(
     'div',
@@ -139,21 +115,19 @@ function description(release: Described, actions: HTMLElement[]) {
   )
 }
 
-type Load = Release & { load: 'running' | 'cut_off' | 'unknown' }
-
 /** Releases that are not complete: being loaded, or left by loads that were cut off. */
 export function loadsSection(session: Session, left: AbortSignal) {
   return section(
     loads.title,
     element('p', {}, loads.why),
     loaded(async () => {
-      const items: Load[] = await allItems(session, 'releases', { state: 'incomplete' }, left)
+      const items: ReleaseSummary[] = await allItems(session, 'releases', { state: 'incomplete' }, left)
       return items.length === 0 ? element('p', {}, loads.none) : tableOfLoads(items)
     }),
   )
 }
 
-function tableOfLoads(items: Load[]) {
+function tableOfLoads(items: ReleaseSummary[]) {
   return tableOf({
     caption: loads.caption,
     columns: Object.values(loads.columns).map((title) => ({ title })),
@@ -162,13 +136,10 @@ function tableOfLoads(items: Load[]) {
       return {
         cells: [
           one.release,
-          loads.states[one.load],
+          loads.states[one.load ?? 'unknown'],
           Date.now() - begun,
           one.loaded_at,
-          nameOfProduct(one.product),
-          one.country_code,
-          one.crop,
-          one.forecast_period,
+          ...seriesCells(one),
           one.source,
         ],
         shown: () => [undefined, undefined, agoText(begun), timeText(one.loaded_at)],

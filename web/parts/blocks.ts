@@ -1,4 +1,4 @@
-import { copyButton, element } from '../shell/element.ts'
+import { button, copyButton, element } from '../shell/element.ts'
 import { partsThatAreOn } from '../shell/extensions.ts'
 import { TEXTS } from '../texts/en.ts'
 
@@ -37,7 +37,7 @@ export function problem(error: unknown, again: () => unknown) {
     { class: 'problem', role: 'alert' },
     TEXTS.failed((error as Error).message),
     ' ',
-    element('button', { type: 'button', class: 'quiet', onclick: again }, TEXTS.again),
+    button(TEXTS.again, again),
   )
 }
 
@@ -48,19 +48,19 @@ export function workButton(
   attributes: { class?: string; 'aria-label'?: string } = {},
 ) {
   const said = element('span', { role: 'status' })
-  const button = element('button', { type: 'button', class: 'quiet', ...attributes }, label)
-  button.addEventListener('click', async () => {
-    if (button.getAttribute('aria-disabled') === 'true') return
-    button.setAttribute('aria-disabled', 'true')
+  const worker = element('button', { type: 'button', class: 'quiet', ...attributes }, label)
+  worker.addEventListener('click', async () => {
+    if (worker.getAttribute('aria-disabled') === 'true') return
+    worker.setAttribute('aria-disabled', 'true')
     said.replaceChildren()
     try {
       said.replaceChildren((await work()) ?? '')
     } catch (error) {
       said.replaceChildren((error as Error).message)
     }
-    button.removeAttribute('aria-disabled')
+    worker.removeAttribute('aria-disabled')
   })
-  return element('span', { class: 'work' }, button, ' ', said)
+  return element('span', { class: 'work' }, worker, ' ', said)
 }
 
 /**
@@ -82,15 +82,15 @@ export function progressBar({
 }) {
   const bar = element('progress', { max: most, value: 0, 'aria-label': label })
   const said = element('span', { role: 'status' }, text(0))
-  const button = stop && element('button', { type: 'button', class: 'quiet', onclick: stop }, TEXTS.stop)
+  const stopper = stop && button(TEXTS.stop, stop)
   return {
-    place: element('div', { class: 'actions' }, bar, said, button),
+    place: element('div', { class: 'actions' }, bar, said, stopper),
     set(done: number) {
       bar.value = done
       said.textContent = text(done)
     },
     end(told: string) {
-      button?.remove()
+      stopper?.remove()
       said.textContent = told
     },
   }

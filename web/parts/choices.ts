@@ -169,18 +169,17 @@ function nameOfShown(shown: Tileset): string {
 export function createConditions() {
   const cached = cacheOf<Conditions | undefined>()
   return (release: string) =>
-    cached(release, async () => {
-      const path = `releases/${encodeURIComponent(release)}`
-      return (await get<{ conditions?: Conditions }>(path)).conditions
-    })
+    cached(release, async () => (await get<{ conditions?: Conditions }>(pathOf(release))).conditions)
 }
 
 /** Makes a cache of the layers of releases. */
 export function createLayers() {
   const cached = cacheOf<Tileset[]>()
   return (release: string, cut: Cut) =>
-    cached(`${cut} ${release}`, async () => {
-      const path = `releases/${encodeURIComponent(release)}/layers`
-      return (await get<{ layers: Tileset[] }>(path, { cut })).layers
-    })
+    cached(
+      `${cut} ${release}`,
+      async () => (await get<{ layers: Tileset[] }>(`${pathOf(release)}/layers`, { cut })).layers,
+    )
 }
+
+const pathOf = (release: string) => `releases/${encodeURIComponent(release)}`

@@ -7,10 +7,13 @@ import { choicesOf, placeChoicesOf } from './choices.ts'
 /** An address has it, so it is no interface: those are not indexed by names. */
 export type Series = Record<'product' | 'country' | 'crop' | 'month', string | null>
 
+export const NO_SERIES: Series = { product: null, country: null, crop: null, month: null }
+
 /** The choosers of what advice is wanted on. */
 export function seriesChoosers(catalog: Catalog, wanted: Series, choose: (chosen: Series) => void) {
   const choices = choicesOf(catalog, wanted)
-  if (!choices) return { release: undefined, place: element('p', {}, TEXTS.nothingPublished) }
+  if (!choices)
+    return { release: undefined, chosen: NO_SERIES, place: element('p', {}, TEXTS.nothingPublished) }
   const { release, products, countries, crops, months } = choices
   const chosen = {
     product: release.product,
@@ -24,7 +27,7 @@ export function seriesChoosers(catalog: Catalog, wanted: Series, choose: (chosen
     chosen,
     choose,
   )
-  return { release, place }
+  return { release, chosen, place }
 }
 
 /** The choosers of where and for which crop advice on all products is wanted. */
@@ -47,10 +50,7 @@ function choosersOf(
   const texts = TEXTS.choosers
   const kinds = {
     product: { label: texts.product, name: nameOfProduct },
-    country: {
-      label: texts.country,
-      name: (code: string) => nameIn(catalog.countries, code),
-    },
+    country: { label: texts.country, name: (code: string) => nameIn(catalog.countries, code) },
     crop: { label: texts.crop, name: (code: string) => nameIn(catalog.crops, code) },
     month: { label: texts.month, name: nameOfMonth },
   }
@@ -66,19 +66,15 @@ function choosersOf(
   return element('div', { class: 'choosers' }, ...controls)
 }
 
-function nameIn(named: { code: string; name: string }[], code: string) {
+/** Of a country or a crop. */
+export function nameIn(named: { code: string; name: string }[], code: string) {
   return named.find((one) => one.code === code)?.name ?? code
 }
 
 /** The series in the address of a page. */
 export function seriesIn(view: URLSearchParams): Series {
-  const [product = null, country = null, crop = null, month = null] = [
-    'product',
-    'country',
-    'crop',
-    'month',
-  ].map((name) => view.get(name))
-  return { product, country, crop, month }
+  const wanted = Object.keys(NO_SERIES).map((name) => [name, view.get(name)])
+  return { ...NO_SERIES, ...Object.fromEntries(wanted) }
 }
 
 export function sourceText(release: CatalogRelease) {

@@ -1,4 +1,4 @@
-import { element } from '../shell/element.ts'
+import { button, element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import type { NumberText } from './values.ts'
 
@@ -42,16 +42,16 @@ export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = 
     element(
       'th',
       { scope: 'col', class: number && 'number' },
-      element('button', { type: 'button', class: 'sort', onclick: () => sortBy(place) }, title),
+      button(title, () => sortBy(place), 'sort'),
     ),
   )
   const where = element('span', { role: 'status' })
   const turns = element(
     'div',
     { class: 'actions', hidden: pages === 1 },
-    element('button', { type: 'button', class: 'quiet', onclick: () => turn(-1) }, sheet.before),
+    button(sheet.before, () => turn(-1)),
     where,
-    element('button', { type: 'button', class: 'quiet', onclick: () => turn(1) }, sheet.next),
+    button(sheet.next, () => turn(1)),
   )
 
   function sortBy(column: number) {

@@ -1,4 +1,4 @@
-import { element } from '../shell/element.ts'
+import { button, element } from '../shell/element.ts'
 import { textFile } from '../texts/en/text-file.ts'
 import { dropZone } from './form.ts'
 
@@ -112,14 +112,9 @@ function choiceOf(bytes: Uint8Array, line: number, name: string, take: Wanted['t
   const said = element('span', { role: 'status' })
   const readings = readingsOf(bytes, line)
   const buttons = readings.map(({ label, text, shown }) => {
-    const onclick = async () => {
-      try {
-        said.textContent = await take(text, name)
-      } catch (error) {
-        said.textContent = (error as Error).message
-      }
-    }
-    return element('button', { type: 'button', class: 'quiet', onclick }, textFile.reading(shown, label))
+    return button(textFile.reading(shown, label), async () => {
+      said.textContent = await take(text, name).catch((error: Error) => error.message)
+    })
   })
   if (buttons.length === 0) return element('p', {}, textFile.saveAgain)
   return element('div', { class: 'actions' }, element('p', {}, textFile.ask(line)), ...buttons, said)

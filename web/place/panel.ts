@@ -3,7 +3,7 @@ import { short } from '../geo/areas.ts'
 import { placeLinks, syntheticNotice } from '../parts/blocks.ts'
 import { lengthText, seasonNote } from '../parts/values.ts'
 import { addressOf, type Query } from '../shell/api.ts'
-import { copyButton, element, labelled, select } from '../shell/element.ts'
+import { button, copyButton, element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import type { Section } from './answered.ts'
 import { quantities, type Typed } from './quantities.ts'
@@ -107,7 +107,7 @@ export function placePanel(
       'header',
       { className: 'place-head' },
       element('h2', { tabIndex: -1 }, areas[0]?.name ?? texts.at(lat, lng)),
-      element('button', { type: 'button', className: 'quiet', onclick: close }, TEXTS.close),
+      button(TEXTS.close, close),
     ),
     areas.length > 1 &&
       element(

@@ -3,7 +3,7 @@ import { boundsOf, contains, createAreas, orNone } from '../geo/areas.ts'
 import { releaseIn } from '../parts/choices.ts'
 import type { Point } from '../parts/csv.ts'
 import { pauses } from '../parts/csv.ts'
-import type { Series } from '../parts/series.ts'
+import { NO_SERIES, nameIn, type Series } from '../parts/series.ts'
 import { element } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
@@ -42,7 +42,7 @@ export function createElsewhere(catalog: Catalog, choose: (series: Series) => vo
   const place = element('div', { role: 'status' })
   const areasOf = createAreas(catalog)
   let counts: { country: string; count: number }[] = []
-  let chosen: Series = { product: null, country: null, crop: null, month: null }
+  let chosen = NO_SERIES
   let swapped = 0
   let all = 0
   let locates = 0
@@ -74,15 +74,14 @@ export function createElsewhere(catalog: Catalog, choose: (series: Series) => vo
       const release = releaseIn(catalog, country, chosen)
       if (!release) return []
       const { product, crop } = release
-      const cropName = catalog.crops.find(({ code }) => code === crop)?.name ?? crop
-      const text = where.use(nameOf(country), cropName ?? nameOfProduct(product))
+      const text = where.use(nameOf(country), crop ? nameIn(catalog.crops, crop) : nameOfProduct(product))
       const onclick = () => choose({ product, country, crop, month: null })
       return element('button', { type: 'button', onclick }, text)
     })
     return element('div', { class: 'actions' }, ...offers)
   }
 
-  const nameOf = (code: string) => catalog.countries.find((country) => country.code === code)?.name ?? code
+  const nameOf = (code: string) => nameIn(catalog.countries, code)
 
   async function locate(points: Point[]) {
     const mine = ++locates

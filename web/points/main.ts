@@ -36,14 +36,9 @@ async function open({ session, view, note, left }: Page) {
   const run = createRun({ session, catalog, map, mapCard, left })
 
   function choose(chosen: typeof series) {
-    const { release, place } = seriesChoosers(catalog, chosen, choose)
-    choosers.replaceChildren(place)
-    series = {
-      product: release?.product ?? null,
-      country: release?.country_code ?? null,
-      crop: release?.crop ?? null,
-      month: release?.forecast_period ?? null,
-    }
+    const offered = seriesChoosers(catalog, chosen, choose)
+    choosers.replaceChildren(offered.place)
+    series = offered.chosen
     note(series)
     elsewhere.offer(series)
   }

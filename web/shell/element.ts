@@ -21,6 +21,16 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made
 }
 
+/** A button that is not the first choice, or looks like a link. */
+export function button(
+  label: string,
+  onclick: () => unknown,
+  className: 'quiet' | 'link' | 'sort' = 'quiet',
+  attributes: Record<string, unknown> = {},
+) {
+  return element('button', { type: 'button', className, onclick, ...attributes }, label)
+}
+
 /** A label with the control that it is for. */
 export function labelled(text: string, control: HTMLElement) {
   return element('label', { className: 'field' }, element('span', {}, text), control)

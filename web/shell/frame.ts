@@ -1,6 +1,6 @@
 import { TEXTS } from '../texts/en.ts'
 import { onBusy, onDemo } from './api.ts'
-import { element, select } from './element.ts'
+import { button, element, select } from './element.ts'
 
 /** The address of the service: files of pages lie three folders below it. */
 export const ROOT = new URL('../../../', import.meta.url)
@@ -107,8 +107,7 @@ export function frame(current: (typeof PAGES)[number][0] | null): HTMLElement {
   })
   const demo = element('p', { className: 'loading', role: 'status' })
   onDemo((part) => {
-    const onclick = () => location.reload()
-    const again = element('button', { type: 'button', className: 'link', onclick }, TEXTS.showAll)
+    const again = button(TEXTS.showAll, () => location.reload(), 'link')
     demo.replaceChildren(
       ...(part ? [TEXTS.demoLoading(part.loaded, part.of)] : [TEXTS.demoLoaded, ' ', again]),
     )

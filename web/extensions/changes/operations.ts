@@ -1,22 +1,14 @@
+import type { Static } from 'typebox'
+import type { ReleaseChanges } from '#src/extensions/changes/schemas.ts'
 import type { OperationsPart } from '../../operations/part.ts'
 import { section } from '../../parts/blocks.ts'
 import { formOf } from '../../parts/form.ts'
 import { tableOf } from '../../parts/table.ts'
-import { element } from '../../shell/element.ts'
+import { button, element } from '../../shell/element.ts'
 import { numberText } from '../../texts/names.ts'
 import { comparison } from './texts.ts'
 
-interface Change {
-  name?: string
-  input: string | null
-  scenario: string | null
-  mean_before: number | null
-  mean_after: number | null
-  change_percent: number | null
-  changed_percent: number | null
-  gained_percent: number | null
-  lost_percent: number | null
-}
+type Changes = Static<typeof ReleaseChanges>
 
 /**
  * The changes from one release to another, before it is published or after. Codes are typed, or taken over from the
@@ -44,22 +36,17 @@ export const part: OperationsPart = ({ session, left }, { releases }) => {
     action: comparison.compare,
     async submit({ after = '', before = '', threshold = '' }) {
       const path = `releases/${encodeURIComponent(before.trim())}/diff/${encodeURIComponent(after.trim())}`
-      const { layers, worst } = await session.get<Record<'layers' | 'worst', Change[]>>(
-        path,
-        { threshold },
-        { signal: left },
-      )
+      const { layers, worst } = await session.get<Changes>(path, { threshold }, { signal: left })
       result.replaceChildren(changeTable(comparison.layers, layers), changeTable(comparison.worst, worst))
     },
   })
 
   function chooseAs(side: 'after' | 'before', release: string, label: string) {
-    const onclick = () => {
+    return button(label, () => {
       const input = form.elements.namedItem(side) as HTMLInputElement
       input.value = release
       input.focus()
-    }
-    return element('button', { type: 'button', class: 'quiet', onclick }, label)
+    })
   }
 
   return {
@@ -71,7 +58,7 @@ export const part: OperationsPart = ({ session, left }, { releases }) => {
   }
 }
 
-function changeTable(caption: string, changes: Change[]) {
+function changeTable(caption: string, changes: Changes['layers' | 'worst']) {
   const { area, layer, ...numbers } = comparison.columns
   return tableOf({
     caption,
@@ -82,7 +69,7 @@ function changeTable(caption: string, changes: Change[]) {
     ],
     rows: changes.map((one) => ({
       cells: [
-        one.name ?? comparison.all,
+        'name' in one ? one.name : comparison.all,
         [one.input, one.scenario].filter(Boolean).join(', '),
         one.mean_before,
         one.mean_after,

@@ -1,5 +1,6 @@
+import type { Static } from 'typebox'
+import type { FieldCollections, KeptFields } from '#src/extensions/fields/schemas.ts'
 import type { AccountPart } from '../../account/part.ts'
-import type { FieldCollection } from '../../api-types.ts'
 import { loaded, onRequest, progressBar, section, timeText, workButton } from '../../parts/blocks.ts'
 import { dropZone, formOf } from '../../parts/form.ts'
 import type { Page } from '../../parts/start.ts'
@@ -8,18 +9,8 @@ import { element } from '../../shell/element.ts'
 import { numberText } from '../../texts/names.ts'
 import { savedFields } from './texts.ts'
 
-interface Collections {
-  items: FieldCollection[]
-  fields: number
-  bytes: number
-  most_fields: number
-  most_bytes: number
-}
-
-type StoredUpload = FieldCollection & {
-  refused: number
-  refusals: { row: number; id?: string; error: string }[]
-}
+type Collections = Static<typeof FieldCollections>
+type Upload = Static<typeof KeptFields>
 
 /** The media types of files by the ends of their names. */
 const MEDIA_TYPES: Record<string, string> = {
@@ -51,7 +42,7 @@ function fieldsSection({ session, left }: Page) {
     )
   })
 
-  function itemOf({ collection, fields, changed_at }: FieldCollection) {
+  function itemOf({ collection, fields, changed_at }: Collections['items'][number]) {
     return element(
       'li',
       { class: 'item' },
@@ -87,7 +78,7 @@ function fieldsSection({ session, left }: Page) {
     const headers = { 'content-type': mediaTypeOf(file) }
     const path = `fields/${encodeURIComponent(collection)}`
     try {
-      const answer = await session.send<StoredUpload>(path, file, {
+      const answer = await session.send<Upload>(path, file, {
         ...{ method: 'PUT', headers, signal },
         // The head of the request counts, too, in some browsers.
         onSent: (bytes) => bar.set(Math.min(bytes, file.size)),
@@ -168,7 +159,7 @@ const nameIn = ({ name }: File) =>
     .slice(0, 100)
 
 /** The outcome of a file: how many fields are stored, and a table of the others. */
-function describeUpload({ collection, fields, refused, refusals }: StoredUpload) {
+function describeUpload({ collection, fields, refused, refusals }: Upload) {
   const { columns } = savedFields
   const table = tableOf({
     caption: savedFields.refusedCaption,

@@ -1,3 +1,6 @@
+import type { Static } from 'typebox'
+import type { ReleaseSummary } from '#schemas/catalog.ts'
+import type { FieldChanges } from '#src/extensions/fields/schemas.ts'
 import { formOf } from '../../parts/form.ts'
 import { allItems } from '../../parts/session.ts'
 import { tableOf } from '../../parts/table.ts'
@@ -6,33 +9,10 @@ import { element } from '../../shell/element.ts'
 import { fileButton, type Source } from './shown.ts'
 import { savedFields } from './texts.ts'
 
-interface Release {
-  release: string
-  forecast_period: string | null
-  published_from: string | null
-}
-
-interface Changes {
-  unit: string
-  items: {
-    id: string
-    name: string | null
-    changes: {
-      input: string | null
-      scenario: string | null
-      condition?: string
-      before: number | null
-      after: number | null
-      change_percent: number | null
-    }[]
-    error?: string
-  }[]
-}
-
 /** Which fields have changed since another release of the same product, country and crop. */
 export async function changesForm({ session, collection, release, left }: Source) {
   const { product, country_code, crop } = release
-  const releases = await allItems<Release>(session, 'releases', { product, country_code, crop }, left)
+  const releases = await allItems<ReleaseSummary>(session, 'releases', { product, country_code, crop }, left)
   const others = releases
     .filter((one) => one.release !== release.release && one.published_from !== null)
     .sort((a, b) => (b.published_from ?? '').localeCompare(a.published_from ?? ''))
@@ -57,7 +37,7 @@ export async function changesForm({ session, collection, release, left }: Source
     async submit({ since = '', threshold = '' }) {
       const path = `fields/${encodeURIComponent(collection)}/changes`
       const query = { since, threshold, release: release.release }
-      const changes = await session.get<Changes>(path, query, { signal: left })
+      const changes = await session.get<Static<typeof FieldChanges>>(path, query, { signal: left })
       const name = `${collection}-changes.csv`
       result.replaceChildren(
         fileButton(session, savedFields.csv, { path, query, name }),
@@ -71,7 +51,7 @@ export async function changesForm({ session, collection, release, left }: Source
 const LABELS = ['input', 'scenario', 'condition'] as const
 
 /** A row for each value that has changed, and for each field that cannot be compared. */
-function tableOfChanges({ unit, items }: Changes) {
+function tableOfChanges({ unit, items }: Static<typeof FieldChanges>) {
   const { columns } = savedFields
   const text = valueFormat(
     items.flatMap(({ changes }) => changes.flatMap(({ before, after }) => [before, after])),

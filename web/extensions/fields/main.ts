@@ -32,18 +32,19 @@ async function open({ session, view, remember, note, left }: Page) {
     scenario: view.get('scenario'),
     condition: view.get('condition'),
   }
-  const { release, place } = seriesChoosers(catalog, wanted, (chosen) =>
-    remember({ collection, ...chosen, ...layer }),
-  )
+  const {
+    release,
+    chosen: series,
+    place,
+  } = seriesChoosers(catalog, wanted, (chosen) => remember({ collection, ...chosen, ...layer }))
   if (!release) return place
-  const { product: code, country_code: country, crop, forecast_period: month } = release
 
   function keep(chosen: typeof layer) {
     layer = chosen
-    note({ collection, product: code, country, crop, month, ...layer })
+    note({ collection, ...series, ...layer })
   }
 
-  const product = catalog.products.find((one) => one.product === code) as CatalogProduct
+  const product = catalog.products.find((one) => one.product === release.product) as CatalogProduct
   const tilesets = await createLayers()(release.release, 'quantiles')
   const map = featuresMap(catalog, { label: savedFields.map, left })
   const source = { session, collection, catalog, product, release, left }

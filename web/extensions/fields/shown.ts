@@ -17,7 +17,7 @@ import {
   valuesOf,
 } from '../../parts/values.ts'
 import type { Query } from '../../shell/api.ts'
-import { element } from '../../shell/element.ts'
+import { button, element } from '../../shell/element.ts'
 import { mapTexts, points } from '../../texts/en.ts'
 import { nameOfLayer, numberText } from '../../texts/names.ts'
 import { savedFields } from './texts.ts'
@@ -202,19 +202,12 @@ function resultsOf(source: Source, found: (Found | undefined)[], show: ((at: num
   const rows = found.flatMap((one, at) => {
     if (!one) return []
     const { id, location, error } = one
-    const onclick = () => show?.(at)
     return [
       {
         cells: [id, location?.name, location?.area_ha, ...names.map((name) => one.values.get(name)), error],
         mark: error === undefined ? '' : 'wrong',
         shown: () => [
-          show && location
-            ? element(
-                'button',
-                { type: 'button', class: 'link', 'aria-label': savedFields.show(id), onclick },
-                id,
-              )
-            : id,
+          show && location ? button(id, () => show(at), 'link', { 'aria-label': savedFields.show(id) }) : id,
         ],
       },
     ]

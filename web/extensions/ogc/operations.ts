@@ -1,3 +1,4 @@
+import type { CoverageEntry } from '#src/extensions/ogc/schemas.ts'
 import type { Catalog } from '../../api-types.ts'
 import type { OperationsPart } from '../../operations/part.ts'
 import { loaded, save, section } from '../../parts/blocks.ts'
@@ -5,27 +6,17 @@ import { csvText } from '../../parts/csv.ts'
 import { formOf } from '../../parts/form.ts'
 import { allItems } from '../../parts/session.ts'
 import { tableOf } from '../../parts/table.ts'
-import { element } from '../../shell/element.ts'
+import { button, element } from '../../shell/element.ts'
 import { TEXTS } from '../../texts/en.ts'
 import { nameOfProduct, numberText } from '../../texts/names.ts'
 import { coverage } from './texts.ts'
-
-interface Covered {
-  product: string
-  crop: string | null
-  release: string | null
-  forecast_period: string | null
-  covered_percent: number
-  code?: string
-  reason?: string
-}
 
 interface Area {
   country_code: string
   level: number
   code: string
   name: string
-  products: Covered[]
+  products: CoverageEntry[]
 }
 
 interface Wanted {
@@ -140,11 +131,7 @@ function tableOfCoverage(areas: Area[], file: string) {
     'div',
     {},
     element('p', {}, coverage.summary(areas.length, rows.length, empty)),
-    element(
-      'p',
-      { class: 'actions' },
-      element('button', { type: 'button', class: 'quiet', onclick: download }, coverage.download),
-    ),
+    element('p', { class: 'actions' }, button(coverage.download, download)),
     tableOf({
       caption: coverage.caption,
       columns: [{ title: covered, number: true }, ...Object.values(texts).map((title) => ({ title }))],

@@ -1,4 +1,9 @@
-import { codeOf } from '../../account/enter.ts'
+import type {
+  RecoveryCodes,
+  TwoFactorSecret,
+  TwoFactorStatus,
+} from '#src/extensions/second-factor/schemas.ts'
+import { codeOf, PASSWORD } from '../../account/enter.ts'
 import type { AccountPart } from '../../account/part.ts'
 import { loaded, onRequest, section, shownOnce } from '../../parts/blocks.ts'
 import { formOf } from '../../parts/form.ts'
@@ -7,16 +12,10 @@ import { element } from '../../shell/element.ts'
 import { account } from '../../texts/en.ts'
 import { factor } from './texts.ts'
 
-interface FactorState {
-  enabled: boolean
-  required: boolean
-  recovery_codes: number
-}
-
 /** The second factor: set up with an app, turned off with a code of it. */
 function secondFactorSection({ session }: Page) {
   const place = loaded(async () => {
-    const { enabled, required, recovery_codes } = await session.get<FactorState>('auth/two-factor')
+    const { enabled, required, recovery_codes } = await session.get<TwoFactorStatus>('auth/two-factor')
     const state = enabled ? factor.on(recovery_codes) : required ? factor.required : factor.off
     const form = enabled ? onRequest(factor.turnOff, offForm()) : onRequest(factor.begin, beginForm())
     return element('div', {}, element('p', {}, state), form)
@@ -26,12 +25,6 @@ function secondFactorSection({ session }: Page) {
     place.replaceChildren(...content)
   }
 
-  const password = {
-    name: 'password',
-    label: account.password,
-    type: 'password',
-    attributes: { autocomplete: 'current-password', required: true },
-  }
   const code = {
     name: 'totp',
     label: account.code,
@@ -40,12 +33,10 @@ function secondFactorSection({ session }: Page) {
 
   function beginForm() {
     return formOf({
-      fields: [password],
+      fields: [PASSWORD],
       action: factor.begin,
-      async submit(values) {
-        const { secret, uri } = await session.send<{ secret: string; uri: string }>('auth/two-factor', {
-          password: values.password,
-        })
+      async submit({ password = '' }) {
+        const { secret, uri } = await session.send<TwoFactorSecret>('auth/two-factor', { password })
         show(
           element('p', {}, factor.type),
           shownOnce(factor.secret, secret),
@@ -61,12 +52,9 @@ function secondFactorSection({ session }: Page) {
       fields: [code],
       action: factor.confirm,
       async submit({ totp = '' }) {
-        const { recovery_codes } = await session.send<{ recovery_codes: string[] }>(
-          'auth/two-factor/confirm',
-          {
-            totp: totp.trim(),
-          },
-        )
+        const { recovery_codes } = await session.send<RecoveryCodes>('auth/two-factor/confirm', {
+          totp: totp.trim(),
+        })
         show(element('p', {}, factor.recovery), shownOnce(factor.recoveryCodes, recovery_codes.join('\n')))
       },
     })
@@ -74,7 +62,7 @@ function secondFactorSection({ session }: Page) {
 
   function offForm() {
     return formOf({
-      fields: [password, { ...code, hint: account.codeHint }],
+      fields: [PASSWORD, { ...code, hint: account.codeHint }],
       action: factor.turnOff,
       dangerous: true,
       async submit({ password: given = '', totp = '' }) {

@@ -1,5 +1,6 @@
+import type { SubscriptionAnswer } from '#src/extensions/subscriptions/schemas.ts'
 import type { AccountPart } from '../../account/part.ts'
-import type { Catalog, SubscriptionAnswer } from '../../api-types.ts'
+import type { Catalog } from '../../api-types.ts'
 import { loaded, onRequest, section, shownOnce, timeText, workButton } from '../../parts/blocks.ts'
 import { newName } from '../../parts/session.ts'
 import type { Page } from '../../parts/start.ts'

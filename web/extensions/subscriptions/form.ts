@@ -1,5 +1,6 @@
 import type { AdminArea } from '#schemas/areas.ts'
-import type { Catalog, CatalogRelease, FieldCollection, SubscriptionAnswer } from '../../api-types.ts'
+import type { SubscriptionAnswer } from '#src/extensions/subscriptions/schemas.ts'
+import type { Catalog, CatalogRelease } from '../../api-types.ts'
 import { type Field, formOf, mark } from '../../parts/form.ts'
 import { type Series, seriesChoosers, seriesIn } from '../../parts/series.ts'
 import { allItems, newName, type Session } from '../../parts/session.ts'
@@ -260,7 +261,7 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
   async function offerCollections() {
     const collections = control('fields')
     mark(form, 'fields', '')
-    const { items } = await session.get<{ items: FieldCollection[] }>('fields').catch((error) => {
+    const { items } = await session.get<{ items: { collection: string }[] }>('fields').catch((error) => {
       mark(form, 'fields', TEXTS.failed(error.message))
       return { items: [] }
     })

@@ -1,3 +1,11 @@
+/** Columns of tables of releases. */
+const series = {
+  product: 'Product',
+  country: 'Country',
+  crop: 'Crop',
+  month: 'Forecast for',
+}
+
 /** What admins look at. */
 export const operations = {
   title: 'Operations',
@@ -7,31 +15,16 @@ export const operations = {
   publishedCaption: 'What answers now',
   releaseColumns: {
     release: 'Release',
-    product: 'Product',
-    country: 'Country',
-    crop: 'Crop',
-    month: 'Forecast for',
+    ...series,
     validUntil: 'Valid until',
     source: 'Source',
   },
   usage: 'Usage and errors',
-  summary: ({
-    from,
-    to,
-    advisories,
-    requests,
-    errors,
-    registered,
-    active,
-  }: {
-    from: string
-    to: string
-    advisories: number
-    requests: number
-    errors: number
-    registered: number
-    active: number
-  }) =>
+  summary: (
+    { from, to }: Record<'from' | 'to', string>,
+    { advisories, requests, errors }: Record<'advisories' | 'requests' | 'errors', number>,
+    { registered, active }: Record<'registered' | 'active', number>,
+  ) =>
     `From ${from} to ${to}: ${requests} requests, ${errors} of them with an error; ${advisories} advisories with a token; ${registered} accounts, ${active} of them active.`,
   byOperation: 'By operation, in milliseconds',
   slowNote: 'Press a heading to sort, once more for the slowest first.',
@@ -71,10 +64,7 @@ export const loads = {
     state: 'State',
     age: 'Begun',
     begun: 'At',
-    product: 'Product',
-    country: 'Country',
-    crop: 'Crop',
-    month: 'Forecast for',
+    ...series,
     source: 'Source',
   },
   states: {
@@ -101,10 +91,7 @@ export const releases = {
     state: 'State',
     from: 'Published from',
     to: 'Published to',
-    product: 'Product',
-    country: 'Country',
-    crop: 'Crop',
-    month: 'Forecast for',
+    ...series,
     source: 'Source',
     licence: 'Licence',
   },

@@ -3,7 +3,7 @@ import { decodePack, type Pack } from '#src/extensions/packs/reading.ts'
 import type { Place } from '../../../api-types.ts'
 import { searchForm } from '../../../map/search.ts'
 import { createTyped } from '../../../place/quantities.ts'
-import { element, labelled, select } from '../../../shell/element.ts'
+import { button, element, labelled, select } from '../../../shell/element.ts'
 import { TEXTS } from '../../../texts/en.ts'
 import { nameOfMonth, nameOfProduct } from '../../../texts/names.ts'
 import { findPlaces } from './find.ts'
@@ -115,8 +115,6 @@ function actionsOf(choose: (place: Place) => void, said: HTMLElement) {
       },
       { enableHighAccuracy: true, timeout: POSITION_MS },
     )
-  const button = (text: string, onclick: () => void) =>
-    element('button', { type: 'button', className: 'quiet', onclick }, text)
   return element(
     'p',
     { className: 'actions' },

@@ -7,7 +7,7 @@ import { seasonNote } from '../../../parts/values.ts'
 import { type Section, sectionsOf, sectionsOfFailure } from '../../../place/answered.ts'
 import { quantities, type Typed } from '../../../place/quantities.ts'
 import { conditionChooser, sectionOf } from '../../../place/section.ts'
-import { element } from '../../../shell/element.ts'
+import { button, element } from '../../../shell/element.ts'
 import { TEXTS } from '../../../texts/en.ts'
 import { texts } from './texts.ts'
 
@@ -119,14 +119,6 @@ function dataOf(body: object, { lat, lng }: Place) {
     { className: 'calls' },
     element('summary', {}, texts.data),
     element('pre', { tabIndex: 0, role: 'region', 'aria-label': texts.data }, element('code', {}, json)),
-    element(
-      'button',
-      {
-        type: 'button',
-        className: 'quiet',
-        onclick: () => save(json, `${lat}_${lng}.json`, 'application/json'),
-      },
-      texts.save,
-    ),
+    button(texts.save, () => save(json, `${lat}_${lng}.json`, 'application/json')),
   )
 }
