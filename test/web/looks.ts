@@ -41,7 +41,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
     const controls = [...document.querySelectorAll('a, button, input, select, textarea, summary')]
       .filter((one) => visible(one) && !one.matches('.skip'))
     // What can be scrolled to is no fault.
-    const reached = controls.filter((one) => !one.closest('.scroll, .scrolling, nav'))
+    const reached = controls.filter((one) => !one.closest('.scroll, nav'))
     const boxes = controls.map((one) => [one, one.getBoundingClientRect()])
     const onEachOther = boxes.flatMap(([one, a], at) => boxes.slice(at + 1)
       .filter(([other, b]) => !one.contains(other) && !other.contains(one) && !one.closest('.scroll') && !other.closest('.scroll')

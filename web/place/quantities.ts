@@ -169,7 +169,7 @@ function tableOf(
     element('thead', {}, element('tr', {}, ...head)),
     element('tbody', {}, ...lines),
   )
-  return element('div', { className: 'scrolling', tabIndex: 0, role: 'region', 'aria-label': caption }, table)
+  return element('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': caption }, table)
 }
 
 /** Hectares and kilograms of bags; undefined for what is no number above 0. */

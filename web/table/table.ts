@@ -2,8 +2,9 @@ import type { Area, Catalog, CatalogProduct, CatalogRelease } from '../api-types
 import { type AreasOf, areaSource, type Figures } from '../geo/areas.ts'
 import { save } from '../parts/blocks.ts'
 import type { Layers } from '../parts/choices.ts'
+import { nameIn } from '../parts/series.ts'
 import { seasonNote } from '../parts/values.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { button, element, labelled, select } from '../shell/element.ts'
 import { mapTexts, TEXTS } from '../texts/en.ts'
 import { nameOfLayer } from '../texts/names.ts'
 import { csvOf, formatOf, type Row, rowsOf, sorted } from './values.ts'
@@ -42,13 +43,12 @@ export async function showTable(
   }
   const { input = null, condition = null } = layers.layer ?? {}
   const title = nameOfLayer(release.product, { input, scenario: null, condition })
-  const countryName = catalog.countries.find(({ code }) => code === country)?.name ?? country
   const options = levels.map((level) => ({ value: String(level), text: String(level) }))
   container.replaceChildren(
     element(
       'h2',
       {},
-      texts.caption(title, countryName),
+      texts.caption(title, nameIn(catalog.countries, country)),
       element('span', { className: 'unit' }, ` ${product.unit}`),
     ),
     ...(levels.length > 0
@@ -129,14 +129,10 @@ export function figureTable(
     ...[seasonNote(catalog, scenarios)].filter((note) => note !== false),
     element(
       'div',
-      { className: 'scrolling', tabIndex: 0, role: 'region', 'aria-label': texts.title },
+      { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': texts.title },
       tableOf(rows, columns, parents, chosen ?? null, open),
     ),
-    element(
-      'p',
-      {},
-      element('button', { type: 'button', className: 'quiet', onclick: download }, texts.download),
-    ),
+    element('p', {}, button(texts.download, download)),
   ]
 }
 
@@ -153,14 +149,13 @@ function tableOf(
   let descending = false
   const body = element('tbody')
   const heads = [texts.area, ...columns].map((name, at) => {
-    const button = element('button', { type: 'button', title: texts.sort(name) }, name)
-    const head = element('th', { scope: 'col', className: at === 0 ? '' : 'number' }, button)
-    button.addEventListener('click', () => {
+    const sort = () => {
       descending = by === at - 1 ? !descending : at > 0
       by = at - 1
       draw()
-    })
-    return head
+    }
+    const press = button(name, sort, 'sort', { title: texts.sort(name) })
+    return element('th', { scope: 'col', className: at === 0 ? '' : 'number' }, press)
   })
   const within = element('th', { scope: 'col' }, texts.within)
   const draw = () => {
@@ -171,12 +166,7 @@ function tableOf(
   }
   const rowOf = (row: Row) => {
     const { area, values } = row
-    const name = element(
-      'button',
-      { type: 'button', className: 'link', title: texts.open(area.name) },
-      area.name,
-    )
-    name.addEventListener('click', () => open(row))
+    const name = button(area.name, () => open(row), 'link', { title: texts.open(area.name) })
     return element(
       'tr',
       { className: area.code === chosen ? 'chosen' : '' },
