@@ -1,7 +1,7 @@
 import type { HistoryItem, HistoryList } from '#schemas/history.ts'
 import type { Catalog } from '../api-types.ts'
 import { type Feature, featuresMap } from '../map/features-map.ts'
-import { loaded, save, timeText, workButton } from '../parts/blocks.ts'
+import { column, loaded, save, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
 import { type Page, startPage } from '../parts/start.ts'
@@ -29,9 +29,7 @@ async function open({ session, view, remember, left }: Page) {
     submit: async (values) => remember(values),
   })
   choose.classList.add('filters')
-  return element(
-    'div',
-    { class: 'column' },
+  return column(
     choose,
     element('div', { class: 'actions' }, downloads(session, filter)),
     map && element('section', { class: 'card map-card' }, map.place),
@@ -73,7 +71,7 @@ function filterFields(catalog: Catalog, filter: Record<string, string | undefine
 }
 
 function downloads(session: Session, filter: Record<string, string | undefined>) {
-  return workButton(history.download, async () => {
+  return workButton(TEXTS.download, async () => {
     const text = await session.get<string>(
       'history/my',
       { ...filter, all: 'true' },
@@ -196,7 +194,7 @@ function itemOf(session: Session, item: HistoryItem, catalog: Catalog, removed: 
   const { id, created_at, product, location, answer } = item
   const name = TEXTS.products[product] ?? history.all
   const remove = workButton(
-    history.remove,
+    TEXTS.remove,
     async () => {
       if (!confirm(history.removeSure(location.name))) return
       await session.remove(`history/${id}`)

@@ -3,7 +3,7 @@ import { loaded, onRequest, section, shownOnce, timeText, workButton } from '../
 import { formOf } from '../parts/form.ts'
 import { newName, type Session } from '../parts/session.ts'
 import { element } from '../shell/element.ts'
-import { keys } from '../texts/en.ts'
+import { keys, TEXTS } from '../texts/en.ts'
 import { withFreshLogin } from './enter.ts'
 
 /** The keys for servers: made here, shown once, deleted. */
@@ -36,7 +36,7 @@ function listOf(session: Session, items: ApiKey[], reload: () => Promise<void>) 
       element('span', {}, keys.used(timeText(last_used_at), total(usage))),
       element('span', {}, expires_at === null ? keys.noEnd : keys.ends(timeText(expires_at))),
       workButton(
-        keys.remove,
+        TEXTS.remove,
         async () => {
           if (!confirm(keys.removeSure(name))) return
           await session.remove(`auth/keys/${id}`)

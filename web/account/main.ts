@@ -1,7 +1,6 @@
-import { workButton } from '../parts/blocks.ts'
+import { column, workButton } from '../parts/blocks.ts'
 import type { Session } from '../parts/session.ts'
-import type { Page } from '../parts/start.ts'
-import { startPage } from '../parts/start.ts'
+import { type Page, startPage } from '../parts/start.ts'
 import { button, element } from '../shell/element.ts'
 import { partsThatAreOn } from '../shell/extensions.ts'
 import { account, history, operations } from '../texts/en.ts'
@@ -17,9 +16,7 @@ async function open(page: Page) {
   const { session } = page
   const user = await session.resume()
   if (!user) return entrance(session)
-  return element(
-    'div',
-    { class: 'column' },
+  return column(
     element(
       'p',
       { class: 'greeting' },
@@ -51,7 +48,7 @@ function besides(sections: HTMLElement[], ...others: (HTMLElement | false)[]) {
     'div',
     { class: 'besides' },
     element('nav', { 'aria-label': account.parts }, element('ul', {}, ...pages, ...links)),
-    element('div', { class: 'column' }, ...sections),
+    column(...sections),
   )
 }
 

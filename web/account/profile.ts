@@ -54,7 +54,7 @@ export function passwordSection(session: Session) {
       said.replaceChildren(profile.passwordChanged)
     },
   })
-  return section(profile.password, onRequest(account.changePassword, form), said)
+  return section(account.password, onRequest(account.changePassword, form), said)
 }
 
 /** Where somebody is logged in. */

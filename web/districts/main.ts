@@ -1,11 +1,10 @@
 import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { areaSource, createAreas } from '../geo/areas.ts'
 import { featuresMap } from '../map/features-map.ts'
-import { loaded, syntheticNotice } from '../parts/blocks.ts'
+import { column, loaded, syntheticNotice } from '../parts/blocks.ts'
 import { createLayers } from '../parts/choices.ts'
 import { seriesChoosers, seriesIn } from '../parts/series.ts'
-import type { Page } from '../parts/start.ts'
-import { startPage } from '../parts/start.ts'
+import { type Page, startPage } from '../parts/start.ts'
 import { loadCatalog } from '../shell/api.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { districts, mapTexts } from '../texts/en.ts'
@@ -26,12 +25,7 @@ async function open({ view, remember, note, left }: Page) {
   const levels = levelsOf(catalog, release.country_code)
   const level = (levels.find(({ value }) => value === view.get('level')) ?? levels[0])?.value
   if (level === undefined)
-    return element(
-      'div',
-      { class: 'column' },
-      place,
-      element('p', {}, areaSource() ? districts.noAreas : mapTexts.table.notListed),
-    )
+    return column(place, element('p', {}, areaSource() ? districts.noAreas : mapTexts.table.notListed))
   let shown: Record<string, string | null> = {
     level,
     input: view.get('input'),
@@ -62,9 +56,7 @@ async function open({ view, remember, note, left }: Page) {
   }
   const parts = districtsShown(wanted, shown, map, keep)
   place.append(...parts.choosers)
-  return element(
-    'div',
-    { class: 'column' },
+  return column(
     element('p', {}, districts.why),
     syntheticNotice(release.synthetic),
     element('section', { class: 'card' }, place),

@@ -1,6 +1,6 @@
 import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { short } from '../geo/areas.ts'
-import { syntheticNotice } from '../parts/blocks.ts'
+import { syntheticNotice, wideTable } from '../parts/blocks.ts'
 import { sourceText } from '../parts/series.ts'
 import { boundsOf, type Shape } from '../parts/shape.ts'
 import {
@@ -174,16 +174,11 @@ function sheetOf<Row>(
       ...columns.map(([, text]) => element('td', { class: 'number' }, text(row))),
     ),
   )
-  return element(
-    'div',
-    { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': title },
-    element(
-      'table',
-      {},
-      element('caption', caption, title),
-      element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, field.of), ...heads)),
-      element('tbody', {}, ...lines),
-    ),
+  return wideTable(
+    title,
+    element('caption', caption, title),
+    element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, field.of), ...heads)),
+    element('tbody', {}, ...lines),
   )
 }
 
@@ -305,11 +300,8 @@ function sketch(shape: Shape, label: string) {
   const drawing = document.createElementNS(SVG, 'svg')
   const height = Math.ceil((north - south) * scale) + 2 * EDGE
   const width = Math.ceil((east - west) * narrow * scale) + 2 * EDGE
-  drawing.setAttribute('viewBox', `0 0 ${width} ${height}`)
-  drawing.setAttribute('width', String(width))
-  drawing.setAttribute('height', String(height))
-  drawing.setAttribute('role', 'img')
-  drawing.setAttribute('aria-label', label)
+  const attributes = { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': label }
+  for (const [name, value] of Object.entries(attributes)) drawing.setAttribute(name, String(value))
   const outline = document.createElementNS(SVG, 'path')
   outline.setAttribute('d', path)
   outline.setAttribute('fill-rule', 'evenodd')

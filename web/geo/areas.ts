@@ -54,8 +54,8 @@ export function createAreas({ boundaries }: Catalog) {
  */
 export function createFinest({ countries, boundaries }: Catalog, areasOf: AreasOf) {
   return async (place: Place): Promise<Area[]> => {
-    const outlines = await Promise.all(countries.map(({ code }) => orNone(areasOf(code, 0))))
-    const code = outlines.flat().find((area) => contains(area, place))?.country_code
+    const outlines = await outlinesOf({ countries }, areasOf)
+    const code = outlines.find((area) => contains(area, place))?.country_code
     const levels = boundaries.filter((one) => one.country_code === code).map(({ level }) => level)
     return code === undefined ? [] : orNone(areasOf(code, Math.max(0, ...levels)))
   }
@@ -65,6 +65,11 @@ export type AreasOf = ReturnType<typeof createAreas>
 
 /** Areas, or none where they cannot be had: what lies on top of values may be missing. */
 export const orNone = (areas: Promise<Area[]>): Promise<Area[]> => areas.catch(() => [])
+
+/** The outlines of countries, as far as they can be had. */
+export async function outlinesOf({ countries }: Pick<Catalog, 'countries'>, areasOf: AreasOf) {
+  return (await Promise.all(countries.map(({ code }) => orNone(areasOf(code, 0))))).flat()
+}
 
 function polygonsOf(geometry: Area['geometry']): Position[][][] {
   return geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates

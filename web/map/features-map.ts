@@ -6,7 +6,7 @@ import type {
   Map as MapLibreMap,
 } from 'maplibre-gl'
 import type { Area, Bounds, Catalog, Place } from '../api-types.ts'
-import { type AreasOf, createAreas, createFinest } from '../geo/areas.ts'
+import { createAreas, createFinest, outlinesOf } from '../geo/areas.ts'
 import { waitAloud } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { onThemeChange } from '../shell/frame.ts'
@@ -35,10 +35,7 @@ const SHAPES_ZOOM = 12
  *
  * @returns null where the browser cannot draw one
  */
-export function featuresMap(
-  catalog: Catalog,
-  { label, left }: { label: string; left: AbortSignal },
-): FeaturesMap | null {
+export function featuresMap(catalog: Catalog, { label, left }: { label: string; left: AbortSignal }) {
   if (!canDraw()) return null
   const place = element('div', { class: 'pane features' })
   let features: Feature[] = []
@@ -79,10 +76,7 @@ export function featuresMap(
     })
     left.addEventListener('abort', () => made.remove())
     draw({})
-    countriesOf(catalog, areasOf).then(
-      (countries) => draw({ countries }),
-      () => {},
-    )
+    void outlinesOf(catalog, areasOf).then((countries) => draw({ countries }))
     goTo(map)
     return map
   }
@@ -99,19 +93,23 @@ export function featuresMap(
   return {
     place,
     ready,
-    look(bounds) {
+    /** Goes there, where no features are shown. */
+    look(bounds: Bounds) {
       around = bounds
       ready.then(goTo, () => {})
     },
-    async show(shown, whole = true) {
+    /** Goes to where all of them are seen, if `whole`. */
+    async show(shown: Feature[], whole = true) {
       features = shown
       const map = await ready.catch(() => null)
       const source = map?.getSource(SOURCE) as GeoJSONSource | undefined
       source?.setData(collectionOf(features))
       if (map && whole) goTo(map)
     },
-    outline: (areas) => draw({ areas }),
-    async mark(spot) {
+    /** Draws borders and names of areas. */
+    outline: (areas: Area[]) => draw({ areas }),
+    /** Puts a dot there, and goes near. */
+    async mark(spot: Place) {
       draw({ place: spot })
       const map = await ready
       map.jumpTo({ center: [spot.lng, spot.lat], zoom: Math.max(map.getZoom(), FIELD_ZOOM) })
@@ -119,23 +117,7 @@ export function featuresMap(
   }
 }
 
-export interface FeaturesMap {
-  place: HTMLElement
-  ready: Promise<MapLibreMap>
-  /** Goes to where all of them are seen, if `whole`. */
-  show: (features: Feature[], whole?: boolean) => Promise<void>
-  /** Goes there, where no features are shown. */
-  look: (bounds: Bounds) => void
-  /** Draws borders and names of areas. */
-  outline: (areas: Area[]) => void
-  /** Puts a dot there, and goes near. */
-  mark: (place: Place) => Promise<void>
-}
-
-async function countriesOf(catalog: Catalog, areasOf: AreasOf) {
-  const outlines = await Promise.all(catalog.countries.map(({ code }) => areasOf(code, 0)))
-  return outlines.flat()
-}
+export type FeaturesMap = NonNullable<ReturnType<typeof featuresMap>>
 
 /** The layers of features, each with the layer of the style that lies on it. */
 function layersOf(): [LayerSpecification, above: string | undefined][] {

@@ -1,5 +1,5 @@
 import type { Area, Catalog, Place } from '../api-types.ts'
-import { type AreasOf, contains, listLevels, orNone } from '../geo/areas.ts'
+import { type AreasOf, contains, listLevels, orNone, outlinesOf } from '../geo/areas.ts'
 import { createConditions } from '../parts/choices.ts'
 import type { View } from '../parts/view.ts'
 import { emptyPanel, type PlaceActions, placePanel } from '../place/panel.ts'
@@ -49,7 +49,7 @@ export function createPlaceRoom(container: HTMLElement, { catalog, areasOf }: So
 
   /** @param country where it lies in none of ours */
   async function areasAt(place: Place, country: string | null) {
-    const outlines = (await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))).flat()
+    const outlines = await outlinesOf(catalog, areasOf)
     const code = outlines.find((area) => contains(area, place))?.country_code ?? country
     const levels = await Promise.all(listLevels(catalog).map((level) => orNone(areasOf(code ?? '', level))))
     const areas = levels.flatMap((level) => level.find((area) => contains(area, place)) ?? [])

@@ -1,5 +1,5 @@
 import type { Area, Bounds, Catalog, CatalogRelease, Place } from '../api-types.ts'
-import { type AreasOf, createFinest, orNone, pixelAt } from '../geo/areas.ts'
+import { type AreasOf, createFinest, orNone, outlinesOf, pixelAt } from '../geo/areas.ts'
 import type { Compared, Layers } from '../parts/choices.ts'
 import type { Camera, View } from '../parts/view.ts'
 import { showTable } from '../table/table.ts'
@@ -61,10 +61,10 @@ export function createStage(
     country = release.country_code
     if (moves && release.grids[0]) drawn.fit(release.grids[0].extent)
     // Values do not wait for borders.
-    const outlines = await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))
+    const countries = await outlinesOf(catalog, areasOf)
     const areas = await orNone(areasOf(release.country_code, 1))
     if (mine !== shows) return true
-    base = { countries: outlines.flat(), areas, finest }
+    base = { countries, areas, finest }
     draw()
     return true
   }

@@ -1,7 +1,7 @@
 import type { ServiceStats, SlowCallsAnswer, Stats } from '#schemas/stats.ts'
 import { entrance } from '../account/enter.ts'
 import type { Catalog, CatalogRelease } from '../api-types.ts'
-import { loaded, section, timeText } from '../parts/blocks.ts'
+import { column, loaded, section, timeText } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
 import { type Page, startPage } from '../parts/start.ts'
@@ -33,9 +33,7 @@ async function open(page: Page) {
   const said = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
   const noteBeside: Page['note'] = (wanted) => note({ ...said(), ...wanted })
   const parts = partsThatAreOn(PARTS).map((part) => part({ ...page, note: noteBeside }, catalog))
-  return element(
-    'div',
-    { class: 'column' },
+  return column(
     section(operations.published, publishedTable(catalog.releases)),
     releasesSection(session, left, (release) => parts.flatMap(({ actionsOf }) => actionsOf?.(release) ?? [])),
     loadsSection(session, left),

@@ -7,6 +7,10 @@ export function section(title: string, ...content: (Node | string | null | undef
   return element('section', { class: 'card' }, element('h3', {}, title), ...content)
 }
 
+/** The parts of a page, one below the other. */
+export const column = (...parts: Parameters<typeof section>[1][]) =>
+  element('div', { class: 'column' }, ...parts)
+
 /** A form that opens where somebody wants it. */
 export function onRequest(label: string, form: Node, open = false) {
   return element('details', { class: 'request', open }, element('summary', {}, label), form)
@@ -39,6 +43,12 @@ export function problem(error: unknown, again: () => unknown) {
     ' ',
     button(TEXTS.again, again),
   )
+}
+
+/** A table in a place that scrolls where it is wide. */
+export function wideTable(label: string, ...content: HTMLElement[]) {
+  const properties = { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': label }
+  return element('div', properties, element('table', {}, ...content))
 }
 
 /** A button that says in a line beside it how it went. */

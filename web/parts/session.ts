@@ -15,21 +15,7 @@ export interface TokenStorage extends Pick<Storage, 'getItem' | 'setItem' | 'rem
   watch?(changed: () => void): void
 }
 
-export interface Session {
-  user: () => User | null
-  /** Takes up the session of this tab, if it has one. */
-  resume: () => Promise<User | null>
-  login: (credentials: LoginRequest) => Promise<User>
-  /** Ends the session at the service, too. */
-  logout: () => Promise<void>
-  /** Takes over what was changed of the account. */
-  changed: (user: User) => void
-  /** Drops the tokens, where the service has ended the session. */
-  forget: () => void
-  get: <Answer>(path: string, query?: Query, init?: Init) => Promise<Answer>
-  send: <Answer>(path: string, body: unknown, init?: Init) => Promise<Answer>
-  remove: (path: string) => Promise<void>
-}
+export type Session = ReturnType<typeof createSession>
 
 const STORED = 'agro.refresh'
 
@@ -37,7 +23,7 @@ const STORED = 'agro.refresh'
 const MARGIN = 30_000
 
 /** @param announce called when somebody has logged in, or nobody is any more */
-export function createSession(storage: TokenStorage, announce: (user: User | null) => void): Session {
+export function createSession(storage: TokenStorage, announce: (user: User | null) => void) {
   const tokens = createTokens(storage, announce)
 
   function askOnce<Answer>(address: URL, init: Init) {
@@ -71,15 +57,17 @@ export function createSession(storage: TokenStorage, announce: (user: User | nul
 
   return {
     user: () => tokens.current()?.user ?? null,
-    async resume() {
+    /** Takes up the session of this tab, if it has one. */
+    async resume(): Promise<User | null> {
       if (!tokens.current()) await tokens.refresh()
       return tokens.current()?.user ?? null
     },
-    async login(credentials) {
+    async login(credentials: LoginRequest) {
       const user = tokens.keep(await whileBusy(() => send('auth/login', credentials)))
       announce(user)
       return user
     },
+    /** Ends the session at the service, too. */
     async logout() {
       try {
         if (tokens.current()) await askAsUser(addressOf('auth/logout'), { method: 'POST' })
@@ -87,11 +75,15 @@ export function createSession(storage: TokenStorage, announce: (user: User | nul
         tokens.forget()
       }
     },
+    /** Takes over what was changed of the account. */
     changed: tokens.changed,
+    /** Drops the tokens, where the service has ended the session. */
     forget: tokens.forget,
-    get: (path, query, init) => askAsUser(addressOf(path, query), init),
-    send: (path, body, init = {}) => askAsUser(addressOf(path), asJson(body, init)),
-    remove: (path) => askAsUser(addressOf(path), { method: 'DELETE' }),
+    get: <Answer>(path: string, query?: Query, init?: Init) =>
+      askAsUser<Answer>(addressOf(path, query), init),
+    send: <Answer>(path: string, body: unknown, init: Init = {}) =>
+      askAsUser<Answer>(addressOf(path), asJson(body, init)),
+    remove: (path: string) => askAsUser<void>(addressOf(path), { method: 'DELETE' }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { button, element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
+import { wideTable } from './blocks.ts'
 import type { NumberText } from './values.ts'
 
 /** As people sort: A2 before A10. */
@@ -85,16 +86,11 @@ export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = 
   return element(
     'div',
     { class: 'sheet' },
-    element(
-      'div',
-      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-      element(
-        'table',
-        {},
-        element('caption', {}, caption),
-        element('thead', {}, element('tr', {}, ...headings)),
-        body,
-      ),
+    wideTable(
+      caption,
+      element('caption', {}, caption),
+      element('thead', {}, element('tr', {}, ...headings)),
+      body,
     ),
     turns,
   )

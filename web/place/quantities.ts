@@ -1,7 +1,8 @@
+import { wideTable } from '../parts/blocks.ts'
 import { readTypedNumber } from '../parts/typed.ts'
 import { amountFormat, type Certainty } from '../parts/values.ts'
 import { element, labelled } from '../shell/element.ts'
-import { mapTexts } from '../texts/en.ts'
+import { mapTexts, TEXTS } from '../texts/en.ts'
 import { nameOfProduct, numberText, titleOfCondition } from '../texts/names.ts'
 import type { Section, SectionEntry } from './answered.ts'
 
@@ -139,9 +140,9 @@ function tableOf(
   const text = amountFormat(rows.map(({ total }) => total))
   const priced = rows.some(({ input }) => priceOf(input) !== undefined)
   const columns = [
-    hasInputs && texts.input,
-    texts.season,
-    byCondition && texts.condition,
+    hasInputs && TEXTS.choosers.input,
+    TEXTS.choosers.scenario,
+    byCondition && TEXTS.choosers.condition,
     texts.total,
     inBags && texts.bags,
     priced && texts.cost,
@@ -162,14 +163,12 @@ function tableOf(
     )
   })
   const caption = texts.caption(nameOfProduct(product), numberText(hectares))
-  const table = element(
-    'table',
-    {},
+  return wideTable(
+    caption,
     element('caption', {}, caption),
     element('thead', {}, element('tr', {}, ...head)),
     element('tbody', {}, ...lines),
   )
-  return element('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': caption }, table)
 }
 
 /** Hectares and kilograms of bags; undefined for what is no number above 0. */

@@ -1,8 +1,7 @@
 import type { Area, Catalog } from '../api-types.ts'
-import { boundsOf, contains, createAreas, orNone } from '../geo/areas.ts'
+import { boundsOf, contains, createAreas, outlinesOf } from '../geo/areas.ts'
 import { releaseIn } from '../parts/choices.ts'
-import type { Point } from '../parts/csv.ts'
-import { pauses } from '../parts/csv.ts'
+import { type Point, pauses } from '../parts/csv.ts'
 import { NO_SERIES, nameIn, type Series } from '../parts/series.ts'
 import { element } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
@@ -88,10 +87,10 @@ export function createElsewhere(catalog: Catalog, choose: (series: Series) => vo
     counts = []
     swapped = 0
     offer(chosen)
-    const outlines = await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))
-    const found = await countByCountry(points, outlines.flat())
+    const outlines = await outlinesOf(catalog, areasOf)
+    const found = await countByCountry(points, outlines)
     const turned = points.map((point) => ({ ...point, lat: point.lng, lng: point.lat }))
-    const foundTurned = await countByCountry(turned, outlines.flat())
+    const foundTurned = await countByCountry(turned, outlines)
     // Another file may have been dropped meanwhile, or other columns chosen.
     if (mine !== locates) return
     counts = found

@@ -3,12 +3,11 @@ import { short } from '../geo/areas.ts'
 import type { FeaturesMap } from '../map/features-map.ts'
 import { type Class, classesOf, colorIn, legendOf } from '../map/legend.ts'
 import { save, syntheticNotice } from '../parts/blocks.ts'
-import type { Point } from '../parts/csv.ts'
-import { csvText, type Writing } from '../parts/csv.ts'
+import { csvText, type Point, type Writing } from '../parts/csv.ts'
 import { tableOf } from '../parts/table.ts'
 import { seasonNote, valueColumns, valueFormat } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
-import { mapTexts, points } from '../texts/en.ts'
+import { mapTexts, points, TEXTS } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
 import type { Answer } from './batches.ts'
 
@@ -78,7 +77,7 @@ export function resultsOf(
     })),
     rowsAPage: 25,
   })
-  const download = element('button', { type: 'button', class: 'primary' }, points.download)
+  const download = element('button', { type: 'button', class: 'primary' }, TEXTS.download)
   download.addEventListener('click', () =>
     save(csvText(fileRows(header, done, names, product), writing), 'advice.csv'),
   )

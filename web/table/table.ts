@@ -132,7 +132,7 @@ export function figureTable(
       { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': texts.title },
       tableOf(rows, columns, parents, chosen ?? null, open),
     ),
-    element('p', {}, button(texts.download, download)),
+    element('p', {}, button(TEXTS.download, download)),
   ]
 }
 

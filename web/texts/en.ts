@@ -40,6 +40,8 @@ export const TEXTS = {
   again: 'Try again',
   fillIn: 'fill it in',
   meaningOf: (season: string) => `Meaning of ${season}`,
+  download: 'Download as CSV',
+  remove: 'Delete',
   copy: 'Copy',
   copied: 'Copied',
   close: 'Close',

@@ -160,6 +160,7 @@ export const ReleaseChanges = t.component('ReleaseChanges', {
   ),
   areas: t.array(AreaChange, 'Each layer in each area, in the order of their codes.'),
 })
+export type ReleaseChanges = Static<typeof ReleaseChanges>
 
 export const ChangesCsv = t.textBody(
   'ReleaseChangesCsv',

@@ -52,6 +52,7 @@ export const FieldCollections = t.component('FieldCollections', {
   most_fields: t.count('The most fields of an account.', FIELD_QUOTA.fields),
   most_bytes: t.count('The most bytes of an account.', FIELD_QUOTA.bytes),
 })
+export type FieldCollections = Static<typeof FieldCollections>
 
 const RefusedField = t.component('RefusedField', 'A field that was not kept.', {
   row: Type.Integer({ minimum: 1, description: 'Its place among the sent ones, from 1.', examples: [2] }),
@@ -68,6 +69,7 @@ export const KeptFields = t.component('KeptFields', 'The collection, and the fie
   refused: t.count('How many fields were not kept.', 1),
   refusals: t.array(RefusedField, `The first ${FIELD_LIMITS.refusals} of them.`),
 })
+export type KeptFields = Static<typeof KeptFields>
 
 const SQUARE = rectangle(38.5, 9.5, 38.501, 9.501)
 const EXAMPLE = {
@@ -154,6 +156,7 @@ export const FieldChanges = t.component('FieldChanges', 'The fields whose advice
   unit: t.string('Of the values, and of an absolute threshold.', 'kg/ha'),
   items: t.array(ChangedField, 'In the order of the collection; fields without a change are left out.'),
 })
+export type FieldChanges = Static<typeof FieldChanges>
 
 export const FieldChangeLines = t.textBody('FieldChangeLines', 'An item of the JSON answer a line.')
 

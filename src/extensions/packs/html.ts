@@ -44,10 +44,20 @@ const loadPage = cacheValue('page of packs', async () => {
   // An inline script ends with this text, wherever it is.
   const page = {
     script: script.replaceAll('</script', '<\\/script'),
-    style: styles.join('\n').replaceAll(/\n\s*/g, '\n'),
+    style: [...styles, oldColours(styles.join('\n'))].join('\n').replaceAll(/\n\s*/g, '\n'),
   }
   return { ...page, digest: createHash('sha256').update(page.script).update(page.style).digest('base64url') }
 })
+
+/** Phones of years ago know no light-dark(): what is one in the styles, as a rule for either scheme. */
+function oldColours(styles: string): string {
+  const pairs = [...styles.matchAll(/(--[\w-]+): light-dark\((\S+), (\S+)\);/g)]
+  const rule = (side: 2 | 3) => `:root { ${pairs.map((pair) => `${pair[1]}: ${pair[side]};`).join(' ')} }`
+  return `@supports not (color: light-dark(#000, #fff)) {
+    ${rule(2)}
+    @media (prefers-color-scheme: dark) { ${rule(3)} }
+  }`
+}
 
 /** Names the script and the styles, as each pack has them. */
 export async function digestPage(): Promise<string> {

@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import type { ReleaseChanges } from '#src/extensions/changes/schemas.ts'
 import type { OperationsPart } from '../../operations/part.ts'
 import { section } from '../../parts/blocks.ts'
@@ -7,8 +6,6 @@ import { tableOf } from '../../parts/table.ts'
 import { button, element } from '../../shell/element.ts'
 import { numberText } from '../../texts/names.ts'
 import { comparison } from './texts.ts'
-
-type Changes = Static<typeof ReleaseChanges>
 
 /**
  * The changes from one release to another, before it is published or after. Codes are typed, or taken over from the
@@ -36,7 +33,7 @@ export const part: OperationsPart = ({ session, left }, { releases }) => {
     action: comparison.compare,
     async submit({ after = '', before = '', threshold = '' }) {
       const path = `releases/${encodeURIComponent(before.trim())}/diff/${encodeURIComponent(after.trim())}`
-      const { layers, worst } = await session.get<Changes>(path, { threshold }, { signal: left })
+      const { layers, worst } = await session.get<ReleaseChanges>(path, { threshold }, { signal: left })
       result.replaceChildren(changeTable(comparison.layers, layers), changeTable(comparison.worst, worst))
     },
   })
@@ -58,7 +55,7 @@ export const part: OperationsPart = ({ session, left }, { releases }) => {
   }
 }
 
-function changeTable(caption: string, changes: Changes['layers' | 'worst']) {
+function changeTable(caption: string, changes: ReleaseChanges['layers' | 'worst']) {
   const { area, layer, ...numbers } = comparison.columns
   return tableOf({
     caption,

@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import type { FieldCollections, KeptFields } from '#src/extensions/fields/schemas.ts'
 import type { AccountPart } from '../../account/part.ts'
 import { loaded, onRequest, progressBar, section, timeText, workButton } from '../../parts/blocks.ts'
@@ -6,11 +5,9 @@ import { dropZone, formOf } from '../../parts/form.ts'
 import type { Page } from '../../parts/start.ts'
 import { tableOf } from '../../parts/table.ts'
 import { element } from '../../shell/element.ts'
+import { TEXTS } from '../../texts/en.ts'
 import { numberText } from '../../texts/names.ts'
 import { savedFields } from './texts.ts'
-
-type Collections = Static<typeof FieldCollections>
-type Upload = Static<typeof KeptFields>
 
 /** The media types of files by the ends of their names. */
 const MEDIA_TYPES: Record<string, string> = {
@@ -24,9 +21,9 @@ const MEDIA_TYPES: Record<string, string> = {
 /** The collections of fields: made from files, shown, deleted. */
 function fieldsSection({ session, left }: Page) {
   const result = element('div', { 'aria-live': 'polite' })
-  let stored: Collections | undefined
+  let stored: FieldCollections | undefined
   const list = loaded(async () => {
-    stored = await session.get<Collections>('fields')
+    stored = await session.get<FieldCollections>('fields')
     const { items, fields, most_fields, bytes, most_bytes } = stored
     return element(
       'div',
@@ -42,7 +39,7 @@ function fieldsSection({ session, left }: Page) {
     )
   })
 
-  function itemOf({ collection, fields, changed_at }: Collections['items'][number]) {
+  function itemOf({ collection, fields, changed_at }: FieldCollections['items'][number]) {
     return element(
       'li',
       { class: 'item' },
@@ -50,7 +47,7 @@ function fieldsSection({ session, left }: Page) {
       element('span', {}, savedFields.count(fields)),
       element('span', {}, savedFields.changedAt(timeText(changed_at))),
       workButton(
-        savedFields.remove,
+        TEXTS.remove,
         async () => {
           if (!confirm(savedFields.removeSure(collection, savedFields.count(fields)))) return
           await session.remove(`fields/${collection}`)
@@ -78,7 +75,7 @@ function fieldsSection({ session, left }: Page) {
     const headers = { 'content-type': mediaTypeOf(file) }
     const path = `fields/${encodeURIComponent(collection)}`
     try {
-      const answer = await session.send<Upload>(path, file, {
+      const answer = await session.send<KeptFields>(path, file, {
         ...{ method: 'PUT', headers, signal },
         // The head of the request counts, too, in some browsers.
         onSent: (bytes) => bar.set(Math.min(bytes, file.size)),
@@ -159,7 +156,7 @@ const nameIn = ({ name }: File) =>
     .slice(0, 100)
 
 /** The outcome of a file: how many fields are stored, and a table of the others. */
-function describeUpload({ collection, fields, refused, refusals }: Upload) {
+function describeUpload({ collection, fields, refused, refusals }: KeptFields) {
   const { columns } = savedFields
   const table = tableOf({
     caption: savedFields.refusedCaption,

@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import type { ReleaseSummary } from '#schemas/catalog.ts'
 import type { FieldChanges } from '#src/extensions/fields/schemas.ts'
 import { formOf } from '../../parts/form.ts'
@@ -6,6 +5,7 @@ import { allItems } from '../../parts/session.ts'
 import { tableOf } from '../../parts/table.ts'
 import { valueFormat } from '../../parts/values.ts'
 import { element } from '../../shell/element.ts'
+import { TEXTS } from '../../texts/en.ts'
 import { fileButton, type Source } from './shown.ts'
 import { savedFields } from './texts.ts'
 
@@ -37,10 +37,10 @@ export async function changesForm({ session, collection, release, left }: Source
     async submit({ since = '', threshold = '' }) {
       const path = `fields/${encodeURIComponent(collection)}/changes`
       const query = { since, threshold, release: release.release }
-      const changes = await session.get<Static<typeof FieldChanges>>(path, query, { signal: left })
+      const changes = await session.get<FieldChanges>(path, query, { signal: left })
       const name = `${collection}-changes.csv`
       result.replaceChildren(
-        fileButton(session, savedFields.csv, { path, query, name }),
+        fileButton(session, TEXTS.download, { path, query, name }),
         tableOfChanges(changes),
       )
     },
@@ -51,7 +51,7 @@ export async function changesForm({ session, collection, release, left }: Source
 const LABELS = ['input', 'scenario', 'condition'] as const
 
 /** A row for each value that has changed, and for each field that cannot be compared. */
-function tableOfChanges({ unit, items }: Static<typeof FieldChanges>) {
+function tableOfChanges({ unit, items }: FieldChanges) {
   const { columns } = savedFields
   const text = valueFormat(
     items.flatMap(({ changes }) => changes.flatMap(({ before, after }) => [before, after])),
@@ -71,7 +71,9 @@ function tableOfChanges({ unit, items }: Static<typeof FieldChanges>) {
   return tableOf({
     caption: savedFields.changesCaption(unit),
     columns: [
-      ...[columns.id, columns.name, ...labels.map((label) => columns[label])].map((title) => ({ title })),
+      ...[columns.id, columns.name, ...labels.map((label) => TEXTS.choosers[label])].map((title) => ({
+        title,
+      })),
       ...[columns.before, columns.after].map((title) => ({ title, number: true, text })),
       { title: columns.change, number: true },
       { title: columns.reason },

@@ -1,8 +1,8 @@
 import { entrance } from '../../account/enter.ts'
 import type { Catalog, CatalogProduct, Position } from '../../api-types.ts'
-import { contains, createAreas, orNone } from '../../geo/areas.ts'
+import { contains, createAreas, outlinesOf } from '../../geo/areas.ts'
 import { featuresMap } from '../../map/features-map.ts'
-import { loaded, section, syntheticNotice } from '../../parts/blocks.ts'
+import { column, loaded, section, syntheticNotice } from '../../parts/blocks.ts'
 import { createLayers, releaseIn } from '../../parts/choices.ts'
 import { type Series, seriesChoosers, seriesIn } from '../../parts/series.ts'
 import type { Session } from '../../parts/session.ts'
@@ -51,9 +51,7 @@ async function open({ session, view, remember, note, left }: Page) {
   const parts = fieldsShown({ ...source, tilesets, shapes }, layer, map, keep)
   keep(layer)
   place.append(...parts.choosers)
-  return element(
-    'div',
-    { class: 'column' },
+  return column(
     syntheticNotice(release.synthetic),
     section(savedFields.of(collection, savedFields.count(shapes.length)), place),
     map && element('section', { class: 'card map-card' }, map.place, parts.chosen, parts.legend),
@@ -74,10 +72,9 @@ async function loadShapes(session: Session, collection: string) {
 
 /** A series of the country that the first field lies in, as far as anything is published there. */
 async function seriesAt(catalog: Catalog, [first]: FieldShape[], series: Series): Promise<Series> {
-  const areasOf = createAreas(catalog)
-  const outlines = await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))
+  const outlines = await outlinesOf(catalog, createAreas(catalog))
   const [lng, lat] = (first ? cornerOf(first) : [0, 0]) as Position
-  const country = outlines.flat().find((area) => contains(area, { lat, lng }))?.country_code
+  const country = outlines.find((area) => contains(area, { lat, lng }))?.country_code
   const release = country === undefined ? undefined : releaseIn(catalog, country, series)
   if (!release) return series
   return { product: release.product, country: release.country_code, crop: release.crop, month: null }

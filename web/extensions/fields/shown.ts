@@ -18,7 +18,7 @@ import {
 } from '../../parts/values.ts'
 import type { Query } from '../../shell/api.ts'
 import { button, element } from '../../shell/element.ts'
-import { mapTexts, points } from '../../texts/en.ts'
+import { mapTexts, points, TEXTS } from '../../texts/en.ts'
 import { nameOfLayer, numberText } from '../../texts/names.ts'
 import { savedFields } from './texts.ts'
 
@@ -218,7 +218,7 @@ function resultsOf(source: Source, found: (Found | undefined)[], show: ((at: num
     element(
       'div',
       { class: 'actions' },
-      fileButton(source.session, savedFields.csv, { path, query, name: `${collection}.csv` }),
+      fileButton(source.session, TEXTS.download, { path, query, name: `${collection}.csv` }),
       fileButton(source.session, savedFields.geojson, { path, query, name: `${collection}.geojson` }),
     ),
     seasonNote(

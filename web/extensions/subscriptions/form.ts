@@ -61,7 +61,7 @@ export function subscriptionForm(
     const again = [...choosers.querySelectorAll('select')].find(({ name }) => name === focused)
     again?.focus()
     const unit = catalog.products.find(({ product }) => product === release?.product)?.unit ?? ''
-    fill('threshold.kind', [
+    fill(form, 'threshold.kind', [
       { value: 'relative', text: subscriptions.percent },
       { value: 'absolute', text: subscriptions.unit(unit) },
     ])
@@ -70,8 +70,8 @@ export function subscriptionForm(
   }
 
   async function offerLayers(wanted: typeof release) {
-    fill('input', optionsOf([]))
-    fill('scenario', optionsOf([]))
+    fill(form, 'input', optionsOf([]))
+    fill(form, 'scenario', optionsOf([]))
     form.setAttribute('aria-busy', String(wanted !== undefined))
     if (!wanted) return
     const { layers } = await session
@@ -79,13 +79,8 @@ export function subscriptionForm(
       .catch(() => ({ layers: [] }))
     if (wanted !== release) return
     form.setAttribute('aria-busy', 'false')
-    fill('input', optionsOf(layers.map(({ input }) => input)))
-    fill('scenario', optionsOf(layers.map(({ scenario }) => scenario)))
-  }
-
-  function fill(name: string, options: { value: string; text: string }[]) {
-    const control = form.elements.namedItem(name) as HTMLSelectElement
-    control.replaceChildren(...options.map(({ text, ...option }) => element('option', option, text)))
+    fill(form, 'input', optionsOf(layers.map(({ input }) => input)))
+    fill(form, 'scenario', optionsOf(layers.map(({ scenario }) => scenario)))
   }
 
   form.prepend(choosers)
@@ -204,7 +199,7 @@ interface Source {
 /** Has a form show the fields of the kind that is chosen, and offer the areas of a country. */
 function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Source) {
   const control = (name: string) => form.elements.namedItem(name) as HTMLSelectElement
-  const [kind, level, code] = ['kind', 'admin.level', 'admin.code'].map(control)
+  const [kind, level] = ['kind', 'admin.level'].map(control)
   let country = ''
   let offered = ''
 
@@ -225,7 +220,8 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
       .map((one) => String(one.level))
       .sort()
     fill(
-      level,
+      form,
+      'admin.level',
       levels.map((value) => ({ value, text: value })),
       view.get('level'),
     )
@@ -235,7 +231,7 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
     const wanted = `${country} ${level?.value}`
     if (wanted === offered) return
     offered = wanted
-    fill(code, [])
+    fill(form, 'admin.code', [])
     mark(form, 'admin.code', '')
     if (!level?.value) return
     const areas = await allItems<AdminArea>(
@@ -252,23 +248,24 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
     if (areas.length === 0) offered = ''
     const options = areas.map((one) => ({ value: one.code, text: nameOf(one) }))
     fill(
-      code,
+      form,
+      'admin.code',
       options.sort((a, b) => a.text.localeCompare(b.text)),
       view.get('area'),
     )
   }
 
   async function offerCollections() {
-    const collections = control('fields')
     mark(form, 'fields', '')
     const { items } = await session.get<{ items: { collection: string }[] }>('fields').catch((error) => {
       mark(form, 'fields', TEXTS.failed(error.message))
       return { items: [] }
     })
     fill(
-      collections,
+      form,
+      'fields',
       items.map(({ collection }) => ({ value: collection, text: collection })),
-      collections.value,
+      control('fields').value,
     )
     if (items.length === 0) mark(form, 'fields', subscriptions.noFields)
   }
@@ -288,11 +285,13 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
 }
 
 function fill(
-  control: HTMLSelectElement | undefined,
+  form: HTMLFormElement,
+  name: string,
   options: { value: string; text: string }[],
   chosen: string | null = null,
 ) {
-  control?.replaceChildren(
+  const control = form.elements.namedItem(name) as HTMLSelectElement
+  control.replaceChildren(
     ...options.map(({ value, text }) => element('option', { value, selected: value === chosen }, text)),
   )
 }

@@ -104,7 +104,6 @@ export const points = {
   caption: (unit: string) => `Results, in ${unit}`,
   reason: 'Why there is no value',
   shown: 'On the map',
-  download: 'Download as CSV',
 }
 
 export const districts = {
