@@ -54,7 +54,7 @@ export function releasesSection(
 /** What a release answers for. */
 export const seriesCells = (
   one: Pick<ReleaseSummary, 'product' | 'country_code' | 'crop' | 'forecast_period'>,
-) => [...[nameOfProduct(one.product), one.country_code, one.crop, one.forecast_period]]
+) => [nameOfProduct(one.product), one.country_code, one.crop, one.forecast_period]
 
 function tableOfReleases(items: ReleaseSummary[], open: (release: string) => void) {
   return tableOf({
