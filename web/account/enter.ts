@@ -11,11 +11,7 @@ const EMAIL = {
   attributes: { autocomplete: 'username', required: true, maxlength: 254 },
 }
 
-const TOKEN = {
-  name: 'token',
-  label: account.token,
-  attributes: { autocomplete: 'off', required: true },
-}
+const TOKEN = { name: 'token', label: account.token, attributes: { autocomplete: 'off', required: true } }
 
 /** The one that somebody has. */
 export const PASSWORD = {

@@ -2,11 +2,10 @@ import type { Cut } from '#schemas/map.ts'
 import type { Catalog, Conditions } from '../api-types.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
 import { type Choices, type Layers, nameOdds } from '../parts/choices.ts'
-import { nameIn } from '../parts/series.ts'
 import type { View } from '../parts/view.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { nameOfMonth, nameOfOdds, nameOfProduct, titleOfCondition } from '../texts/names.ts'
+import { nameIn, nameOfMonth, nameOfOdds, nameOfProduct, titleOfCondition } from '../texts/names.ts'
 
 /** Narrower ones show the map first, and what to choose below it. */
 const WIDE = '(min-width: 60rem)'

@@ -10,12 +10,12 @@ import {
   nameOdds,
   releaseIn,
 } from '../parts/choices.ts'
-import { nameIn } from '../parts/series.ts'
 import { readView, type View, writeView } from '../parts/view.ts'
 import { get, loadCatalog } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
+import { nameIn } from '../texts/names.ts'
 import { choosers, layout, modeChooser, type Offered, replaceControls } from './controls.ts'
 import { legend } from './legend.ts'
 import { createPlaceRoom } from './room.ts'

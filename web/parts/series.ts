@@ -1,7 +1,7 @@
 import type { Catalog, CatalogRelease } from '../api-types.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { nameOfMonth, nameOfProduct, nameOfSource } from '../texts/names.ts'
+import { nameIn, nameOfMonth, nameOfProduct, nameOfSource } from '../texts/names.ts'
 import { choicesOf, placeChoicesOf } from './choices.ts'
 
 /** An address has it, so it is no interface: those are not indexed by names. */
@@ -64,11 +64,6 @@ function choosersOf(
     return labelled(label, control)
   })
   return element('div', { class: 'choosers' }, ...controls)
-}
-
-/** Of a country or a crop. */
-export function nameIn(named: { code: string; name: string }[], code: string) {
-  return named.find((one) => one.code === code)?.name ?? code
 }
 
 /** The series in the address of a page. */

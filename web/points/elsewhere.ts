@@ -2,10 +2,10 @@ import type { Area, Catalog } from '../api-types.ts'
 import { boundsOf, contains, createAreas, outlinesOf } from '../geo/areas.ts'
 import { releaseIn } from '../parts/choices.ts'
 import { type Point, pauses } from '../parts/csv.ts'
-import { NO_SERIES, nameIn, type Series } from '../parts/series.ts'
+import { NO_SERIES, type Series } from '../parts/series.ts'
 import { element } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
-import { nameOfProduct } from '../texts/names.ts'
+import { nameIn, nameOfProduct } from '../texts/names.ts'
 
 const { where } = points
 

@@ -2,11 +2,10 @@ import type { Area, Catalog, CatalogProduct, CatalogRelease } from '../api-types
 import { type AreasOf, areaSource, type Figures } from '../geo/areas.ts'
 import { save } from '../parts/blocks.ts'
 import type { Layers } from '../parts/choices.ts'
-import { nameIn } from '../parts/series.ts'
 import { seasonNote } from '../parts/values.ts'
 import { button, element, labelled, select } from '../shell/element.ts'
 import { mapTexts, TEXTS } from '../texts/en.ts'
-import { nameOfLayer } from '../texts/names.ts'
+import { nameIn, nameOfLayer } from '../texts/names.ts'
 import { csvOf, formatOf, type Row, rowsOf, sorted } from './values.ts'
 
 interface LayerShown {

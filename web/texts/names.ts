@@ -11,6 +11,11 @@ export function nameOfProduct(code: string) {
   return TEXTS.products[code] ?? code.charAt(0).toUpperCase() + code.slice(1)
 }
 
+/** Of a country or a crop. */
+export function nameIn(named: { code: string; name: string }[], code: string) {
+  return named.find((one) => one.code === code)?.name ?? code
+}
+
 /** @param month as `YYYY-MM` */
 export function nameOfMonth(month: string) {
   const first = new Date(`${month}-01T00:00:00Z`)

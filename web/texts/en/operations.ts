@@ -1,11 +1,3 @@
-/** Columns of tables of releases. */
-const series = {
-  product: 'Product',
-  country: 'Country',
-  crop: 'Crop',
-  month: 'Forecast for',
-}
-
 /** What admins look at. */
 export const operations = {
   title: 'Operations',
@@ -15,7 +7,10 @@ export const operations = {
   publishedCaption: 'What answers now',
   releaseColumns: {
     release: 'Release',
-    ...series,
+    product: 'Product',
+    country: 'Country',
+    crop: 'Crop',
+    month: 'Forecast for',
     validUntil: 'Valid until',
     source: 'Source',
   },
@@ -64,7 +59,10 @@ export const loads = {
     state: 'State',
     age: 'Begun',
     begun: 'At',
-    ...series,
+    product: 'Product',
+    country: 'Country',
+    crop: 'Crop',
+    month: 'Forecast for',
     source: 'Source',
   },
   states: {
@@ -91,7 +89,10 @@ export const releases = {
     state: 'State',
     from: 'Published from',
     to: 'Published to',
-    ...series,
+    product: 'Product',
+    country: 'Country',
+    crop: 'Crop',
+    month: 'Forecast for',
     source: 'Source',
     licence: 'Licence',
   },
