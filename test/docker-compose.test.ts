@@ -97,6 +97,8 @@ test('the script keeps the settings that are there where nobody else of the mach
 
 const PEM = String(generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }))
 
+const isNeeded = (name: string) => EXTENSIONS.some(({ needs }) => needs?.includes(name))
+
 /** What .env may have, each with another value than the default. */
 const VALUES: Record<string, string> = {
   DATABASE_DIRECT_URL: 'postgres://agro:direct%2Fpassword@db:5432/agro',
@@ -104,7 +106,7 @@ const VALUES: Record<string, string> = {
   DATABASE_POOL_SIZE: '24',
   RATE_LIMIT: '600/min',
   MIGRATE_ON_START: 'false',
-  EXTENSIONS: `-${EXTENSIONS.find(({ name }) => !EXTENSIONS.some(({ needs }) => needs?.includes(name)))?.name}`,
+  EXTENSIONS: `-${EXTENSIONS.find(({ name, settings }) => !settings && !isNeeded(name))?.name}`,
   DATA_DIR: '/app/data/other',
   WORKERS: '4',
   BASE_PATH: '/agro',
