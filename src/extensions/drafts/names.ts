@@ -16,7 +16,7 @@ export interface Reading {
 export interface NameReading {
   parts: readonly string[]
   readings: readonly Reading[]
-  /** Words of three letters and more that no table has. */
+  /** Words of two letters and more that no table has. */
   unknown: readonly string[]
 }
 
@@ -48,7 +48,7 @@ const OF_FILE = [
   'upload',
 ]
 
-const LEAST_UNKNOWN = 3
+const LEAST_UNKNOWN = 2
 
 /** Codes of two letters are words of other things, but at the beginning of a name. */
 const SHORT_CODE = 2

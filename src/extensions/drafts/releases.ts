@@ -222,22 +222,16 @@ function placeOdds(releases: DraftRelease[]): DraftRelease[] {
   return others
 }
 
-/** Unsure words, nearly known ones, and unknown ones that not all files of the release have. */
+/** Unsure words, nearly known ones, and unknown ones: `gap` or `per acre` in all names is another product, or another unit. */
 function askWords(
   labelled: LabelledBand[],
   release: DraftRelease,
   answers: Answers,
   questions: Questions,
 ): void {
-  const unknownIn = ({ open }: LabelledBand) =>
-    open.filter(({ isUnknown }) => isUnknown).flatMap(({ word }) => word.split(' '))
-  const ofAll = labelled.map(unknownIn).reduce((all, words) => all.filter((word) => words.includes(word)))
   const lacksInput = ({ labels }: LabelledBand) => Boolean(release.product?.input) && !labels.input
   for (const one of labelled) {
-    for (const { word: words, kind, why, options, isUnknown } of one.open) {
-      const isSaid = (word: string) => !isUnknown || lacksInput(one) || !ofAll.includes(word)
-      const word = words.split(' ').filter(isSaid).join(' ')
-      if (word === '') continue
+    for (const { word, kind, why, options, isUnknown } of one.open) {
       const id = `word ${word}`
       if (answers.has(id)) continue
       const inputs = isUnknown && lacksInput(one) ? [`input: ${titled(word)}${ofProduct(release)}`] : []

@@ -268,6 +268,38 @@ test('values of another unit, files for one layer, and a missing scenario are qu
   expect(asked).toContainEqual(['layers', 'there is no file for DAP, Below Normal: is that meant?', ['yes']])
 })
 
+test.each([
+  ['yield_gap', 'gap'],
+  ['yield_rmse', 'rmse'],
+  ['yield_lbs_per_acre', 'lbs per acre'],
+  ['yield_lb_ac', 'lb ac'],
+  ['urea_bags', 'bags'],
+])('what the names of all files of %s say is asked, once', async (what, word) => {
+  const folder = await newFolder()
+  const notes = { source: 'A test', licence: 'CC0-1.0' }
+  for (const scenario of ['above', 'normal', 'below'])
+    await writeRaster(
+      join(folder, `eth_wheat_${what}_${scenario}_202608.tif`),
+      [{ valueAt: smooth(1000, 2500) }],
+      { notes },
+    )
+  const { drafted } = await draft(folder)
+  const about = drafted.questions.filter(({ text }) => text.startsWith(`"${word}" `))
+  expect(about.map(({ files }) => files.length)).toEqual([3])
+})
+
+test('phosphate beside nitrogen is no phosphorus', async () => {
+  const folder = await newFolder()
+  const notes = { source: 'A test', licence: 'CC0-1.0' }
+  for (const input of ['nitrogen', 'p2o5'])
+    await writeRaster(join(folder, `eth_wheat_${input}_normal_202608.tif`), [{ valueAt: smooth(20, 90) }], {
+      notes,
+    })
+  const { drafted } = await draft(folder)
+  const inputs = drafted.manifests.flatMap(({ layers }) => layers.map(({ input }) => input?.value))
+  expect(inputs.toSorted()).toEqual(['N', 'P2O5'])
+})
+
 test('a unit of the file is converted, and its country is where it lies', async () => {
   const folder = await newFolder()
   const options = { notes: { source: 'A test', licence: 'CC0-1.0' }, unit: 't/ha', place: PLACES.rwa }

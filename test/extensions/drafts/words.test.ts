@@ -129,12 +129,14 @@ test('a letter too many, too few or other is a question with its word, and the a
   expect(answered.releases[0]?.layers[0]?.members.scenario?.value).toBe('Above Normal')
 })
 
-test('a word that some files have and no table is a question, and one of all files is none', () => {
+test('a word that no table has is a question, of some files or of all; who publishes them is none', () => {
   const all = ['above', 'normal'].map((word) => `ciat_eth_wheat_urea_${word}_202607.tif`)
   expect(sort(all).questions).toEqual([])
   const [first = ''] = all
   const { questions } = sort([...all, first.replace('ciat_', 'ciat_oromia_')])
   expect(questions.map(({ id }) => id)).toContain('word oromia')
+  const gaps = all.map((name) => name.replace('urea', 'yield_gap'))
+  expect(sort(gaps).questions.map(({ id }) => id)).toEqual(['word gap'])
 })
 
 test('what names contradict is a question', () => {
