@@ -1,5 +1,5 @@
 import { stat, writeFile } from 'node:fs/promises'
-import { dirname, extname, join, resolve } from 'node:path'
+import { extname, join, resolve } from 'node:path'
 import { type CommandAnswer, command, lookInDatabase } from '#src/cli/command.ts'
 import { printable } from '#src/cli/table.ts'
 import {
@@ -84,13 +84,10 @@ interface NamedManifest extends WrittenManifest {
 function nameTarget(target: string, manifest: ManifestDraft, count: number): string {
   if (count === 1) return target
   const ending = extname(target)
-  const stem = target.slice(0, target.length - ending.length)
-  return resolve(
-    dirname(target),
-    `${stem}${manifestName(manifest, count)
-      .replace(/^manifest/, '')
-      .replace(/\.yaml$/, '')}${ending}`,
-  )
+  const release = manifestName(manifest, count)
+    .replace(/^manifest/, '')
+    .replace(/\.yaml$/, '')
+  return resolve(`${target.slice(0, target.length - ending.length)}${release}${ending}`)
 }
 
 /** Before a person answers questions for nothing. */

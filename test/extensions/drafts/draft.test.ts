@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { zipSync } from 'fflate'
@@ -298,6 +298,22 @@ test('phosphate beside nitrogen is no phosphorus', async () => {
   const { drafted } = await draft(folder)
   const inputs = drafted.manifests.flatMap(({ layers }) => layers.map(({ input }) => input?.value))
   expect(inputs.toSorted()).toEqual(['N', 'P2O5'])
+})
+
+test('manifests of several releases stand beside what --out names, where that is relative as well', async () => {
+  const folder = await newFolder()
+  const notes = { source: 'A test', licence: 'CC0-1.0' }
+  for (const what of ['yield', 'urea'])
+    await writeRaster(join(folder, `et_wheat_${what}_normal_202607.tif`), [{ valueAt: smooth(100, 2000) }], {
+      notes,
+    })
+  const out = join(folder, 'out')
+  await mkdir(out)
+  const { drafted } = await draft(folder, '--out', relative('.', join(out, 'wheat.yaml')))
+  expect(drafted.manifests.map(({ manifest }) => manifest).toSorted()).toEqual([
+    join(out, 'wheat-fertilizer-eth-wheat-2026-07.yaml'),
+    join(out, 'wheat-yield-eth-wheat-2026-07.yaml'),
+  ])
 })
 
 test('a unit of the file is converted, and its country is where it lies', async () => {
