@@ -92,6 +92,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     await page.getByRole('button', { name: 'Get the advice' }).click()
     await page.getByText('A field has at least three corners.').first().waitFor()
     await page.getByRole('textbox', { name: 'Corners' }).fill(CORNERS)
+    expect(await page.getByText('A field has at least three corners.').count()).toBe(0)
     await page.getByRole('button', { name: 'Get the advice' }).click()
     await logInAsked()
     await page.locator('.report').waitFor()
@@ -222,6 +223,10 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     expect(Object.fromEntries(address)).toMatchObject({ scenario: 'Below Normal', area: id })
     const saved = await savedBy(page.getByRole('button', { name: 'Download as CSV' }))
     expect(saved.split('\r\n')).toHaveLength(items.length + 2)
+    // The keyboard stays at a choice that makes the page anew.
+    await page.locator('[name=level]').focus()
+    await page.locator('[name=level]').selectOption('2')
+    await page.locator('main:not([aria-busy]) [name=level]:focus').waitFor()
     expect(complaints).toEqual([])
     await close()
   })

@@ -8,7 +8,7 @@ import { type Field, fieldText, readField, readOrSay, swappedInto } from '../par
 import { type Page, startPage } from '../parts/start.ts'
 import { textZone } from '../parts/text-file.ts'
 import { loadCatalog } from '../shell/api.ts'
-import { element } from '../shell/element.ts'
+import { element, replaceControls } from '../shell/element.ts'
 import { field } from '../texts/en.ts'
 import { adviceUnder, fieldAdvice } from './advice.ts'
 import { drawer, mapCard } from './drawing.ts'
@@ -54,7 +54,7 @@ async function open(page: Page) {
     result.forget()
     const offered = placeChoosers(catalog, chosen, choose)
     series = offered.chosen
-    choosers.replaceChildren(offered.place)
+    replaceControls(choosers, offered.place)
     const { extent } = offered
     if (extent) map?.look(extent)
     keep()
@@ -78,6 +78,7 @@ async function open(page: Page) {
   function take(read: Field) {
     outline.value = fieldText(read.shape)
     if (read.name) name.value = read.name
+    outline.dispatchEvent(new Event('input', { bubbles: true }))
     showTyped()
   }
 

@@ -61,21 +61,6 @@ function listOffers({ products, countries, releases }: Catalog) {
   )
 }
 
-/** Puts new controls where others are; whoever was at one of them is at the new one of its name. */
-export function replaceControls(room: HTMLElement, ...content: (Node | string)[]) {
-  const active = document.activeElement
-  const name = active && room.contains(active) ? active.getAttribute('name') : null
-  room.replaceChildren(...content)
-  const again =
-    name &&
-    [...room.querySelectorAll('[name]')].find(
-      (one) =>
-        one.getAttribute('name') === name &&
-        !(one instanceof HTMLInputElement && one.type === 'radio' && !one.checked),
-    )
-  if (again instanceof HTMLElement) again.focus()
-}
-
 /** A choice between the map and the table. */
 export function modeChooser(chosen: 'map' | 'table', choose: (mode: 'map' | 'table') => void) {
   const options = (['map', 'table'] as const).map((mode) => {

@@ -5,9 +5,8 @@ import type { View } from '../parts/view.ts'
 import { emptyPanel, type PlaceActions, placePanel } from '../place/panel.ts'
 import { createTyped, readAmount } from '../place/quantities.ts'
 import { askAt } from '../place/sections.ts'
-import { element } from '../shell/element.ts'
+import { element, replaceControls } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { replaceControls } from './controls.ts'
 
 interface Source {
   catalog: Catalog

@@ -66,6 +66,8 @@ export function formOf({ fields, action, submit, dangerous = false, beside = [] 
     }
   })
 
+  form.addEventListener('input', ({ target }) => mark(form, (target as HTMLInputElement).name, ''))
+
   /** @param message where none of the details is about a field of the form */
   function say(details: Detail[] | null, message = '') {
     for (const { name } of fields) mark(form, name, '')

@@ -1,4 +1,4 @@
-import { element } from '../shell/element.ts'
+import { element, replaceControls } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { problem } from './blocks.ts'
@@ -42,17 +42,13 @@ export function startPage(
     const { signal } = leaving
     const view = new URLSearchParams(location.hash.slice(1))
     main.setAttribute('aria-busy', 'true')
-    try {
-      const content = await open({ session, view, remember, note, left: signal })
-      if (!signal.aborted) main.replaceChildren(heading, content)
-    } catch (error) {
-      if (!signal.aborted)
-        main.replaceChildren(
-          heading,
-          problem(error, () => show(true)),
-        )
-    }
-    if (again && !signal.aborted) heading.focus()
+    const content = await open({ session, view, remember, note, left: signal }).catch((error) =>
+      problem(error, () => show(true)),
+    )
+    if (signal.aborted) return
+    const isAtChoice = document.activeElement instanceof HTMLSelectElement
+    const isThere = replaceControls(main, heading, content)
+    if (again && !(isAtChoice && isThere)) heading.focus()
     main.removeAttribute('aria-busy')
   }
 

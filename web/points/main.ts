@@ -4,7 +4,7 @@ import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import { type Page, startPage } from '../parts/start.ts'
 import { textZone } from '../parts/text-file.ts'
 import { loadCatalog } from '../shell/api.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { element, labelled, replaceControls, select } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { createRun } from './run.ts'
@@ -36,7 +36,7 @@ async function open({ session, view, note, left }: Page) {
 
   function choose(chosen: typeof series) {
     const offered = seriesChoosers(catalog, chosen, choose)
-    choosers.replaceChildren(offered.place)
+    replaceControls(choosers, offered.place)
     series = offered.chosen
     note(series)
     elsewhere.offer(series)
@@ -62,7 +62,8 @@ async function open({ session, view, note, left }: Page) {
     const start = element('button', { type: 'button', class: 'primary' }, points.ask(read.rows.length))
     start.addEventListener('click', () => run.start(read, columns, series))
     void elsewhere.locate(read.rows.map((record, index) => pointOf(record, columns, index + 1)))
-    found.replaceChildren(
+    replaceControls(
+      found,
       choosing,
       elsewhere.place,
       ready ? start : element('p', { class: 'problem', role: 'alert' }, points.noPlaces),

@@ -76,3 +76,24 @@ async function copy(text: string) {
   document.execCommand('copy')
   area.remove()
 }
+
+/**
+ * Puts new controls where others are; whoever was at one of them is at the new one of its name.
+ *
+ * @returns whether that is there
+ */
+export function replaceControls(room: HTMLElement, ...content: (Node | string)[]): boolean {
+  const active = document.activeElement
+  const name = active && room.contains(active) ? active.getAttribute('name') : null
+  room.replaceChildren(...content)
+  const again =
+    name &&
+    [...room.querySelectorAll('[name]')].find(
+      (one) =>
+        one.getAttribute('name') === name &&
+        !(one instanceof HTMLInputElement && one.type === 'radio' && !one.checked),
+    )
+  if (!(again instanceof HTMLElement)) return false
+  again.focus()
+  return true
+}

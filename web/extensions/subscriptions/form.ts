@@ -6,7 +6,7 @@ import { type Series, seriesChoosers, seriesIn } from '../../parts/series.ts'
 import { allItems, newName, type Session } from '../../parts/session.ts'
 import { readOrSay } from '../../parts/shape.ts'
 import type { Page } from '../../parts/start.ts'
-import { element } from '../../shell/element.ts'
+import { element, replaceControls } from '../../shell/element.ts'
 import { field, mapTexts, TEXTS } from '../../texts/en.ts'
 import { subscriptions } from './texts.ts'
 
@@ -53,13 +53,9 @@ export function subscriptionForm(
   const place = placeRows(form, { session, catalog, view, left })
 
   function choose(wanted: Series) {
-    const focused = choosers.contains(document.activeElement) && document.activeElement?.getAttribute('name')
     const chosen = seriesChoosers(series, wanted, choose)
     release = chosen.release
-    choosers.replaceChildren(chosen.place)
-    // The keyboard's focus stays at the choice.
-    const again = [...choosers.querySelectorAll('select')].find(({ name }) => name === focused)
-    again?.focus()
+    replaceControls(choosers, chosen.place)
     const unit = catalog.products.find(({ product }) => product === release?.product)?.unit ?? ''
     fill(form, 'threshold.kind', [
       { value: 'relative', text: subscriptions.percent },
