@@ -33,7 +33,7 @@ interface Around {
   answers: Answers
 }
 
-/** Compares the bands of a release with each other, with what is usual, and with what is published. */
+/** Compares the bands of a release with each other, with usual values, and with the published release. */
 export function checkRelease(release: DraftRelease, around: Around): Checked {
   const { answers } = around
   const questions: Question[] = []

@@ -40,7 +40,7 @@ export interface Sorted {
 }
 
 /**
- * Sorts the bands of a folder into releases. Answers of before count; what is still uncertain is a question, and has its
+ * Sorts the bands of a folder into releases. Answers of before count; all that is still uncertain is a question, and has its
  * likeliest value meanwhile.
  */
 export function sortBands(drop: Drop, catalogue: Catalogue, words: Vocabulary, answers: Answers): Sorted {

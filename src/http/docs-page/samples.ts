@@ -34,8 +34,7 @@ const textOf = ({ mediaType, example }: { mediaType: string; example: unknown })
 
 function writeJavaScript({ method, path, needsToken, answersJson, body }: Call): string {
   const headers = [
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: code that is shown
-    ...(needsToken ? ['Authorization: `Bearer ${token}`'] : []),
+    ...(needsToken ? [`Authorization: \`Bearer \${token}\``] : []),
     ...(body ? [`'Content-Type': '${body.mediaType}'`] : []),
   ]
   const sent = body?.mediaType === JSON_TYPE ? `JSON.stringify(${indented(body.example, '  ')})` : ''
