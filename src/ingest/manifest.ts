@@ -203,6 +203,15 @@ const YAML_STEPS: Partial<Record<string, string>> = {
   BAD_DQ_ESCAPE: ': in double quotes \\ begins a sign of its own; write / in paths',
 }
 
+const VALIDATORS = new WeakMap<Products, ValidateFunction<ManifestFile>>()
+
+/** Compiles once what takes longer than the reading of a manifest. */
+function validatorOf(products: Products): ValidateFunction<ManifestFile> {
+  const compiled = VALIDATORS.get(products) ?? new Ajv(AJV).compile(manifestSchema(products.list))
+  VALIDATORS.set(products, compiled)
+  return compiled
+}
+
 /** Relative paths begin at the manifest. */
 export async function readManifest(path: string, products: Products = PRODUCTS): Promise<Manifest> {
   return parseManifest(path, await readManifestText(path), products)
@@ -227,8 +236,7 @@ export async function parseManifest(
   }
 
   const manifest = valueIn(path, document)
-  const schema = manifestSchema(products.list)
-  const isManifest: ValidateFunction<ManifestFile> = new Ajv(AJV).compile(schema)
+  const isManifest = validatorOf(products)
   const problems = isManifest(manifest)
     ? findProblems(products.of(manifest.product), manifest)
     : (isManifest.errors ?? []).map(describe)
