@@ -167,8 +167,13 @@ describe('a body may be so long', () => {
     const { headers } = service.person
     expect((await send(service.app, 'yield', sent)).status).toBe(413)
     expect((await send(service.app, 'yield', { ...sent, headers })).status).toBe(200)
-    const tooLong = { payload: 'x'.repeat(2_000_001), type: 'text/csv', headers }
-    expect((await send(service.app, 'yield', tooLong)).body.code).toBe('BODY_TOO_LARGE')
+    const tooLong = { payload: 'x'.repeat(2_000_001), type: 'text/csv' }
+    expect((await send(service.app, 'yield', { ...tooLong, headers })).body.code).toBe('BODY_TOO_LARGE')
+    // A right token would help the one, and not the other.
+    const wrong = { authorization: 'Bearer wrong' }
+    expect((await send(service.app, 'yield', { ...sent, headers: wrong })).body.code).toBe('UNAUTHORIZED')
+    const both = await send(service.app, 'yield', { ...tooLong, headers: wrong })
+    expect(both.body.code).toBe('BODY_TOO_LARGE')
   })
 })
 

@@ -18,7 +18,7 @@ import {
   statisticsOf,
   weightsOf,
 } from './brute-force.ts'
-import { randomNumbers, randomPolygons, type ShapeOptions } from './shapes.ts'
+import { closed, randomNumbers, randomPolygons, type ShapeOptions } from './shapes.ts'
 import { GRIDS, RANGES, release } from './weighed-layers.ts'
 
 let coverages: ZonalCoverage[]
@@ -52,6 +52,28 @@ describe.each(GRIDS)('weights on a grid: $name', (target) => {
     }
     expect(off).toEqual([])
   }, 600_000)
+
+  // Random ones are smaller than tiles, but for a few.
+  test('so does one that has whole tiles in it, with and without summaries', async () => {
+    const coverage = coverages.find(({ originX }) => originX === target.grid.originX) as ZonalCoverage
+    const [west, south, east, north] = RANGES[target.name]?.within as ShapeOptions['within']
+    const [x, y] = [(west + east) / 2, (south + north) / 2]
+    const slanted = [
+      [
+        closed([
+          [x - 1, y - 1.1],
+          [x + 1.2, y - 1],
+          [x + 1.1, y + 1.3],
+          [x - 1.1, y + 1],
+        ]),
+      ],
+    ]
+    for (const summarised of [true, false]) {
+      expect(await worstDifference(slanted as Polygons, target, { ...coverage, summarised })).toBeLessThan(
+        1e-6,
+      )
+    }
+  })
 })
 
 const QUANTILES = [0, 0.1, 0.5, 0.9, 1]

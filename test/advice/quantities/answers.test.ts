@@ -1,24 +1,37 @@
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
+import type { ReleaseSource, SourceDescription } from '#src/ingest/source.ts'
 import { FIELD, postPoint } from '#test/advice/point/ask.ts'
 import type { Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
-import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
+import { onePixelRelease, PIXEL_CENTRE, realYield } from '#test/setup/releases.ts'
 
 // In every run: what is refused of quantities.
 
 // What is computed is tried against exact fractions in quantities.property.test.ts; here, that it is what answers have.
 
 const service = openService({
-  // One that answers where its month is named.
-  prepare: (database) =>
-    loadRelease(
-      database,
-      onePixelRelease({ DAP: Number.NaN, Urea: 20 }, { forecastPeriod: '2020-01-01', synthetic: true }),
-    ),
+  // They answer where their month is named.
+  async prepare(database) {
+    const changes = { forecastPeriod: '2020-01-01', synthetic: true }
+    await loadRelease(database, onePixelRelease({ DAP: Number.NaN, Urea: 20 }, changes))
+    await loadRelease(database, yieldWithoutOdds(changes))
+  },
 })
+
+/** The likeliest of three seasons without their odds, which restates one of them. */
+function yieldWithoutOdds(changes: Partial<SourceDescription>): ReleaseSource {
+  const { description, coverages } = realYield(changes)
+  return {
+    description,
+    coverages: coverages.map((coverage) => ({
+      ...coverage,
+      read: async () => [3000, 2000, 1000, 3000].map((value) => Float32Array.of(value)),
+    })),
+  }
+}
 
 const WANTED = {
   area: { value: 10, unit: 'timad' },
@@ -85,6 +98,12 @@ describe('a point', () => {
     expect(least.return).toBe(cents(80 * Math.min(...all)))
   })
 
+  test('has each season once in the mean of a release without odds, whichever is the likeliest', async () => {
+    const { body } = await post('yield/point', { ...PIXEL_CENTRE, forecast_period: '2020-01', area: '2 ha' })
+    const { least, most, expected } = body.quantities
+    expect([least.kg, most.kg, expected.kg]).toEqual([2000, 6000, 4000])
+  })
+
   test('has no entry of a layer without a value there, and beside each other one what that comes to', async () => {
     const { body } = await post('fertilizer/point', {
       ...PIXEL_CENTRE,
@@ -148,6 +167,24 @@ describe('many points', () => {
     expect(rows[0]).toMatchObject({ currency: 'ETB', quantity_area_ha: '2.5', error: '' })
     expect(Number(rows[0]?.expected_cost)).toBe(item.quantities.expected.cost)
     expect(rows[1]).toMatchObject({ code: 'INVALID_PARAMETERS', currency: '' })
+  })
+})
+
+test('a table of yields has what is harvested, and what it is sold for', async () => {
+  const body = { ...FIELD, area: '2 ha', produce_price: { currency: 'ETB', per_kg: 40 } }
+  const { quantities } = (await postPoint(service.app, 'yield', { body })).body
+  const { lat, lng, ...wanted } = body
+  const { text } = await post('yield/points', { points: [{ lat, lng }], ...wanted }, { accept: 'text/csv' })
+  const [row = {}] = rowsIn(text)
+  expect(row).toMatchObject({
+    quantity_area_ha: '2',
+    currency: 'ETB',
+    least_kg: String(quantities.least.kg),
+    most_kg: String(quantities.most.kg),
+    expected_kg: String(quantities.expected.kg),
+    least_return: String(quantities.least.return),
+    most_return: String(quantities.most.return),
+    expected_return: String(quantities.expected.return),
   })
 })
 
