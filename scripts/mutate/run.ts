@@ -24,14 +24,14 @@ const command = new Command('npm run mutate --')
   .argument('<room>', 'a folder of both src and test: raster, lookup, advice/polygon')
   .option('--sample <number>', 'how many changes to try', '100')
   .option('--seed <text>', 'another seed draws other changes', '1')
-  .option('--tests <folders>', 'folders of tests that are run, instead of those of the room')
+  .option('--tests <folders>', 'folders and files of tests that are run, instead of those of the room')
   .option('--unit', 'run only the tests that need no database', false)
   .option('--verbose', 'show the messages of Stryker', false)
   .parse()
 const [room = ''] = command.args
 const { seed, tests = `test/${room}`, unit, verbose, ...options } = command.opts<Options>()
 const sample = { size: Number(options.sample), seed }
-const folders = tests.split(',').map((folder) => `${folder}/`)
+const folders = tests.split(',').map((name) => (name.endsWith('.ts') ? name : `${name}/`))
 
 process.env.MUTATE_FOLDERS = folders.join(',')
 process.env.MUTATE_WITHOUT_DATABASE = `${unit}`
@@ -51,7 +51,7 @@ const mutants = await new Stryker({
   sample,
   concurrency: 1,
   // A busy machine is not an endless loop.
-  timeoutMS: 20_000,
+  timeoutMS: 120_000,
   dryRunTimeoutMinutes: 30,
   reporters: [],
   logLevel: verbose ? 'info' : 'error',
