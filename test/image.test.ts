@@ -16,7 +16,7 @@ const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.*) \S+$/gm)].f
 const givenToDocker = [...read('.dockerignore').matchAll(/^!(.*)$/gm)].map(([, name = '']) => name)
 
 /** The documents that the pages at /docs show. */
-const documents = [...read('src/http/docs-page/readings.ts').matchAll(/'([\w./]+\.md)'/g)].map(
+const documents = [...read('src/extensions/docs/readings.ts').matchAll(/'([\w./]+\.md)'/g)].map(
   ([, name = '']) => join('docs', name),
 )
 

@@ -24,7 +24,6 @@ import { TILE_STORES } from '#src/data/tiles/stores.ts'
 import { addErrors, type ErrorRows } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/keep-answer.ts'
 import type { App } from '#src/http/app.ts'
-import type { Guide } from '#src/http/docs-page/readings.ts'
 import type { Piece, Schedule } from '#src/http/jobs.ts'
 import { METRICS, type MetricDefinition } from '#src/http/metrics/metrics.ts'
 import type { DocumentPart } from '#src/http/openapi/document.ts'
@@ -35,6 +34,7 @@ import { FOLDER_READERS, LOAD_OBSERVERS, type LoadObserver } from '#src/ingest/o
 import { RASTER_READERS, type RasterReader } from '#src/ingest/readers.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Maps } from '#src/maps/maps.ts'
+import type { Guide } from './docs/readings.ts'
 
 /** What the core has for extensions. */
 export interface Core {

@@ -1,7 +1,6 @@
 // All texts of the pages. Elsewhere there are none: another language is another file like this. A page has its own groups of
 // texts alone, and extensions have theirs.
 export { account, feedback, history, keys, profile } from './en/account.ts'
-export { docs } from './en/docs.ts'
 export { districts, field, points } from './en/fields.ts'
 export { mapTexts } from './en/map.ts'
 export { loads, operations, releases, slowCalls } from './en/operations.ts'

@@ -1,6 +1,6 @@
+import type { Components } from '#src/http/openapi/repeats.ts'
+import { escaped } from '#src/http/plain-page.ts'
 import { Cache } from '#src/lib/cache.ts'
-import type { Components } from '../openapi/repeats.ts'
-import { escaped } from '../plain-page.ts'
 import { indented, renderCode, renderSamples } from './code.ts'
 import { Fields, type Media } from './fields.ts'
 import { writeSamples } from './samples.ts'

@@ -4,9 +4,9 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { zipSync } from 'fflate'
+import { entityTag } from '#src/http/entity-tags.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
-import { entityTag } from '../entity-tags.ts'
 
 const BLOCK = 512
 

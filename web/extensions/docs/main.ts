@@ -1,10 +1,11 @@
-import { element } from '../shell/element.ts'
-import { frame, ROOT } from '../shell/frame.ts'
-import { docs, TEXTS } from '../texts/en.ts'
+import { element } from '../../shell/element.ts'
+import { frame, ROOT } from '../../shell/frame.ts'
+import { TEXTS } from '../../texts/en.ts'
 import { followLanguage, prepareCode } from './code.ts'
 import { followReading, targetOf } from './contents.ts'
 import { closePanel, openPanel } from './panel.ts'
 import { createSearch } from './search.ts'
+import { docs } from './texts.ts'
 
 const content = [...document.body.childNodes]
 frame('docs').append(...content)

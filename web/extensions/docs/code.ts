@@ -1,5 +1,5 @@
-import { copyButton } from '../shell/element.ts'
-import { TEXTS } from '../texts/en.ts'
+import { copyButton } from '../../shell/element.ts'
+import { TEXTS } from '../../texts/en.ts'
 import { withAddressesOfVisitor } from './following.ts'
 
 /** Where the browser remembers the language of code, until it is closed. */

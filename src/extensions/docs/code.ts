@@ -1,4 +1,4 @@
-import { escaped } from '../plain-page.ts'
+import { escaped } from '#src/http/plain-page.ts'
 
 /** Languages of code, by how documents mark them. Where code stands in all, the visitor chooses one for the page. */
 export const LANGUAGES = { sh: 'curl', js: 'JavaScript', python: 'Python' } as const

@@ -1,6 +1,7 @@
-import { element } from '../shell/element.ts'
-import { ROOT } from '../shell/frame.ts'
-import { docs, TEXTS } from '../texts/en.ts'
+import { element } from '../../shell/element.ts'
+import { ROOT } from '../../shell/frame.ts'
+import { TEXTS } from '../../texts/en.ts'
+import { docs } from './texts.ts'
 
 /** A chapter of a guide, an operation, or a code of errors. */
 export interface Entry {

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
+import { createReadings } from '#src/extensions/docs/readings.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
 import type { App } from '#src/http/app.ts'
-import { createReadings } from '#src/http/docs-page/readings.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
 const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })

@@ -1,5 +1,5 @@
-import { type Components, type ExampleSchema, makeExample } from '../openapi/repeats.ts'
-import { escaped } from '../plain-page.ts'
+import { type Components, type ExampleSchema, makeExample } from '#src/http/openapi/repeats.ts'
+import { escaped } from '#src/http/plain-page.ts'
 
 interface Schema extends ExampleSchema {
   description?: string

@@ -3,21 +3,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { ERRORS } from '#src/errors.ts'
-import type { App } from '../app.ts'
-import { createClientFiles } from '../docs-page/clients.ts'
-import { createRenderer } from '../docs-page/markdown.ts'
-import {
-  type ApiDocument,
-  listTags,
-  type Operation,
-  OperationWriter,
-  type Tag,
-} from '../docs-page/operations.ts'
-import { type Frame, renderOverview, renderReading, withAddress } from '../docs-page/page.ts'
-import { createReadings, FIRST_CALLS, type Guide } from '../docs-page/readings.ts'
-import { isCurrent } from '../entity-tags.ts'
-import { allowAsset } from './caching.ts'
-import { createClientSignal } from './time-budget.ts'
+import type { App } from '#src/http/app.ts'
+import { isCurrent } from '#src/http/entity-tags.ts'
+import { allowAsset } from '#src/http/plugins/caching.ts'
+import { createClientSignal } from '#src/http/plugins/time-budget.ts'
+import { createClientFiles } from './clients.ts'
+import { createRenderer } from './markdown.ts'
+import { type ApiDocument, listTags, type Operation, OperationWriter, type Tag } from './operations.ts'
+import { type Frame, renderOverview, renderReading, withAddress } from './page.ts'
+import { createReadings, FIRST_CALLS, type Guide } from './readings.ts'
 
 /** Swagger UI has inline styles. */
 const PAGE_POLICY = [

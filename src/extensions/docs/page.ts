@@ -1,9 +1,9 @@
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
+import type { App } from '#src/http/app.ts'
+import { DOCUMENT_PARTS } from '#src/http/openapi/document.ts'
+import { escaped, renderHtml } from '#src/http/plain-page.ts'
+import { linkStyles } from '#src/http/typeface.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { App } from '../app.ts'
-import { DOCUMENT_PARTS } from '../openapi/document.ts'
-import { escaped, renderHtml } from '../plain-page.ts'
-import { linkStyles } from '../typeface.ts'
 import { LANGUAGES } from './code.ts'
 import type { Chapter, RenderedMarkdown } from './markdown.ts'
 import type { Operation, Tag } from './operations.ts'
@@ -20,7 +20,7 @@ export interface Frame {
   tags: Tag[]
 }
 
-const STYLES = ['styles/page.css', 'styles/pages.css', 'styles/docs.css']
+const STYLES = ['styles/page.css', 'styles/pages.css', 'extensions/docs/docs.css']
 
 function renderPage(app: App, { root, folder }: Frame, title: string, list: string, text: string): string {
   const file = (name: string) => root + app.webFile(name)

@@ -1,8 +1,9 @@
-import { element } from '../shell/element.ts'
-import { ROOT } from '../shell/frame.ts'
-import { docs, TEXTS } from '../texts/en.ts'
+import { element } from '../../shell/element.ts'
+import { ROOT } from '../../shell/frame.ts'
+import { TEXTS } from '../../texts/en.ts'
 import { shortened, type Untyped } from './document.ts'
 import { createSender, followingAnswers, withAddressesOfVisitor } from './following.ts'
+import { docs } from './texts.ts'
 
 // Swagger UI as the form of an operation. There is one, which moves to the operation that is tried: it carries what
 // answers have given, as tokens and ids, from one to the next.
