@@ -17,7 +17,6 @@ export interface ServiceLink {
 export const defineServiceLinks = (links: Record<string, ServiceLink>) =>
   t.component('ServiceLinks', {
     name: Type.String({ examples: [SERVICE_NAME] }),
-    docs: t.string('A page to try each operation on.', '/docs'),
     openapi: t.string('The OpenAPI document.', '/openapi.json'),
     openapi_parts: Type.Record(Type.String(), Type.String(), {
       description: 'The documents for one purpose: `points`, `fields`, `account` and `operations`.',

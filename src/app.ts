@@ -16,7 +16,6 @@ import { createRegionStatistics } from './advice/region-statistics.ts'
 import { addAdviceSchemas } from './advice/schemas.ts'
 import { admin } from './catalog/areas.ts'
 import { listCountryNames } from './catalog/reference-queries.ts'
-import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
 import { service } from './catalog/service.ts'
 import { type Config, listExtensionsThatAreOn } from './config.ts'
@@ -24,7 +23,6 @@ import type { Database } from './data/database.ts'
 import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
 import { listErrorCodes } from './errors.ts'
-import { docsPage } from './extensions/docs/routes.ts'
 import { addDeletions, type Core, type Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
@@ -165,18 +163,11 @@ async function collect<Row>(rows: readonly (Row[] | Promise<Row | Row[]>)[]): Pr
 /** Registers the document and the pages. Without a database they have the last values, or defaults. */
 async function registerPages(app: App, extensions: readonly Extension[]): Promise<void> {
   const { reader } = app.database
-  const ttlMs = app.config.RELEASE_MAX_AGE_MS
   const countries = cacheLastValue('countries of documents', {
     load: () => listCountryNames(reader),
     initial: async () => (await readReference()).countries,
-    ttlMs,
+    ttlMs: app.config.RELEASE_MAX_AGE_MS,
     warn: (error) => app.logFailure(error, 'countries were not read: the document may have old ones'),
-  })
-  const synthetic = cacheLastValue('synthetic notice', {
-    load: () => publishesSynthetic(reader),
-    initial: () => false,
-    ttlMs,
-    warn: (error) => app.logFailure(error, 'publications were not read: a notice may be old'),
   })
   await app.register(openapi, {
     countries,
@@ -187,10 +178,7 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
     tags: extensions.flatMap(({ tag = [] }) => tag),
   })
   await app.register(webPages, { extensions })
-  const guides = extensions.flatMap(({ name, guide }) =>
-    guide ? [{ ...guide, file: `guide/${name}.md` }] : [],
-  )
-  await app.register(docsPage, { synthetic, guides })
+  for (const { documentation } of extensions) await documentation?.show(app, extensions)
 }
 
 /** What the core and its extensions add to answers, in the order of their members. */

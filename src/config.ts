@@ -157,6 +157,8 @@ export interface SettingsOwner {
   /** Other extensions that it cannot be without. */
   needs?: readonly string[]
   settings?: OwnSettings
+  /** Pages for people on how the service is asked, below the base path: errors, other pages and crawlers lead there. */
+  documentation?: { path: string }
 }
 
 export interface OwnSettings {
@@ -198,6 +200,12 @@ export function listExtensionsThatAreOn({ EXTENSIONS = '' }: { EXTENSIONS?: stri
     if (missing) throw new Error(`EXTENSIONS has -${missing}, which ${name} needs: write -${name} too`)
   }
   return on.map(({ name }) => name)
+}
+
+/** Where people read how the service is asked, below the base path; undefined where no extension that is on shows it. */
+export function findDocumentation(config: Pick<Config, 'EXTENSIONS'>): string | undefined {
+  const on = listExtensionsThatAreOn(config)
+  return owners.find(({ name, documentation }) => documentation && on.includes(name))?.documentation?.path
 }
 
 /** HS256 is as strong as its key, up to the 32 bytes of its hash. */

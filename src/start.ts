@@ -2,7 +2,7 @@ import type { Server } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { buildApp } from './app.ts'
-import type { Config } from './config.ts'
+import { type Config, findDocumentation } from './config.ts'
 import type { Cluster, Database } from './data/database.ts'
 import { OperatorError } from './errors.ts'
 import type { App } from './http/app.ts'
@@ -68,15 +68,16 @@ export interface Running {
 
 export function showBanner(
   announcer: Announcer,
-  { HOST, BASE_PATH, WORKERS }: Config,
+  config: Config,
   { port, seconds, synthetic }: { port: number; seconds: number; synthetic: boolean },
 ): void {
+  const { HOST, BASE_PATH, WORKERS } = config
   const url = `${originOf(HOST, port)}${BASE_PATH}`
   const workers = WORKERS > 1 ? `, with ${WORKERS} workers` : ''
   announcer.say(`ready in ${seconds.toFixed(1)} s${workers}`, { url })
   announcer.show(`
   API   ${url}
-  Docs  ${url}/docs
+  Docs  ${url}${findDocumentation(config) ?? '/openapi.json'}
   Try   curl -X POST '${url}/advisory/fertilizer/point?lat=9.5&lng=38.5&crop=wheat&country_code=eth'
 `)
   if (synthetic) {

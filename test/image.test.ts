@@ -15,14 +15,14 @@ const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.*) \S+$/gm)].f
 /** What Docker is given at all: the lines of .dockerignore that let something in. */
 const givenToDocker = [...read('.dockerignore').matchAll(/^!(.*)$/gm)].map(([, name = '']) => name)
 
-/** The documents that the pages at /docs show. */
-const documents = [...read('src/extensions/docs/readings.ts').matchAll(/'([\w./]+\.md)'/g)].map(
-  ([, name = '']) => join('docs', name),
+/** The documents that pages show. */
+const documents = sourcesIn('src').flatMap((file) =>
+  [...read(file).matchAll(/file: '([\w./]+\.md)'/g)].map(([, name = '']) => join('docs', name)),
 )
 
 test('the image has every file and folder that the service reads while it runs', () => {
   const wanted = [...new Set([...namedFiles(), ...documents])].filter((name) => name !== '')
-  expect(wanted).toEqual(expect.arrayContaining(['docs/api.md', 'package.json', 'sql', 'web']))
+  expect(wanted).toEqual(expect.arrayContaining(['package.json', 'sql', 'web']))
   expect(wanted.filter((name) => !isWithin(name, copied))).toEqual([])
   // Of docs, what is shown alone.
   const given = wanted.filter((name) => name !== 'docs')
@@ -52,11 +52,13 @@ test('the image has all that bundles are of, so that they are taken for those of
 
 /** The files of the repository that the source names by where they are, as seen from the file that names them. */
 function namedFiles(): string[] {
-  return ['src', 'bin'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(ts|mjs)$/.test(name))
-      .flatMap((name) => namedIn(join(folder, name))),
-  )
+  return ['src', 'bin'].flatMap((folder) => sourcesIn(folder).flatMap(namedIn))
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(ts|mjs)$/.test(name))
+    .map((name) => join(folder, name))
 }
 
 function namedIn(file: string): string[] {

@@ -106,7 +106,6 @@ function serviceRoutes(app: App, { links, extensions, readiness: members }: Serv
 function linksBelow(base: string, links: Record<string, ServiceLink>) {
   return {
     name: SERVICE_NAME,
-    docs: `${base}/docs`,
     openapi: `${base}/openapi.json`,
     openapi_parts: Object.fromEntries(
       Object.keys(DOCUMENT_PARTS).map((part) => [part, `${base}/openapi/${part}.json`]),

@@ -34,7 +34,6 @@ import { FOLDER_READERS, LOAD_OBSERVERS, type LoadObserver } from '#src/ingest/o
 import { RASTER_READERS, type RasterReader } from '#src/ingest/readers.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Maps } from '#src/maps/maps.ts'
-import type { Guide } from './docs/readings.ts'
 
 /** What the core has for extensions. */
 export interface Core {
@@ -68,8 +67,10 @@ export interface Extension extends SettingsOwner {
   tag?: ExtensionTag
   /** What the document says of its share in advice, as a paragraph. */
   rule?: string
-  /** Of `docs/guide/NAME.md`: where below `/docs` it is served. */
-  guide?: Omit<Guide, 'file'>
+  /** Of `docs/guide/NAME.md`: its path below those of the documentation, and the path that it stands before. */
+  guide?: { path: string; title: string; before: string }
+  /** Pages without the limits of operations, with the guides of all extensions that are on. */
+  documentation?: { path: string; show(app: App, on: readonly Extension[]): Promise<void> }
   /** Its own pages; `web/extensions/NAME` has its share of others, too. */
   pages?: readonly WebPage[]
   /** Headers that scripts of other origins may send, beside those of the core. */

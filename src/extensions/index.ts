@@ -1,6 +1,7 @@
 import { agents } from './agents/index.ts'
 import { changes } from './changes/index.ts'
 import { citations } from './citations/index.ts'
+import { docs } from './docs/index.ts'
 import { doctor } from './doctor/index.ts'
 import { downloads } from './downloads/index.ts'
 import { drafts } from './drafts/index.ts'
@@ -23,6 +24,7 @@ import { transfer } from './transfer/index.ts'
 
 /** All extensions. Without its line and its folder an extension is gone. */
 export const EXTENSIONS = listed([
+  docs,
   places,
   downloads,
   stac,

@@ -67,7 +67,6 @@ const PAGES = [
   ['points', 'points'],
   ['districts', 'districts'],
   ['account', 'account'],
-  ['docs', 'docs'],
 ] as const
 
 /**
@@ -76,7 +75,7 @@ const PAGES = [
  * @param current null for one that no link of the head leads to
  * @returns the empty `main`
  */
-export function frame(current: (typeof PAGES)[number][0] | null): HTMLElement {
+export function frame(current: (typeof PAGES)[number][0] | 'docs' | null): HTMLElement {
   const main = element('main', { id: 'content', tabIndex: -1 })
   const skip = element('a', { className: 'skip', href: '#content' }, TEXTS.skip)
   // The hash says what is shown, so it does not change.
@@ -84,7 +83,9 @@ export function frame(current: (typeof PAGES)[number][0] | null): HTMLElement {
     event.preventDefault()
     main.focus()
   })
-  const links = PAGES.map(([name, href]) =>
+  const { content: path } = document.querySelector<HTMLMetaElement>('meta[name=documentation]') ?? {}
+  const documentation = path === undefined ? [] : [['docs', path] as const]
+  const links = [...PAGES, ...documentation].map(([name, href]) =>
     element(
       'a',
       { href: new URL(href, ROOT).href, 'aria-current': name === current && 'page' },

@@ -2950,14 +2950,14 @@ export interface components {
     };
     ServiceLinks: {
       name: string;
-      /** @description A page to try each operation on. */
-      docs: string;
       /** @description The OpenAPI document. */
       openapi: string;
       /** @description The documents for one purpose: `points`, `fields`, `account` and `operations`. */
       openapi_parts: { [key: string]: string; };
       /** @description The published data. */
       catalog: string;
+      /** @description A page to try each operation on. */
+      docs: string;
       /** @description The same in STAC. */
       stac: string;
       /** @description The OGC API, for GIS. */

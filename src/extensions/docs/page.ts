@@ -29,6 +29,7 @@ function renderPage(app: App, { root, folder }: Frame, title: string, list: stri
     title: `${escaped(title)} - ${SERVICE_NAME}`,
     head: `  <meta name="color-scheme" content="light dark">
   <meta name="description" content="${SERVICE_DESCRIPTION}">
+  <meta name="documentation" content="docs">
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
 ${linkStyles(STYLES, file)}  <script type="module" src="${file('docs/main.bundle.js')}"></script>`,
     body: `<div class="docs" data-folder="${folder}">

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
 import { Cache } from '#src/lib/cache.ts'
+import type { Extension } from '../extension.ts'
 import { type RenderedMarkdown, renderMarkdown } from './markdown.ts'
 
 const DOCUMENTS = join(import.meta.dirname, '../../../docs')
@@ -33,11 +34,9 @@ interface Reading {
   title: string
 }
 
-/** Of an extension. @property before the path of the reading of the core that it stands before */
-export type Guide = Reading & { before: string }
-
-/** @param guides of extensions */
-export function createReadings(guides: readonly Guide[]) {
+/** @param on extensions, whose guides stand before the reading that they name */
+export function createReadings(on: readonly Pick<Extension, 'name' | 'guide'>[]) {
+  const guides = on.flatMap(({ name, guide }) => (guide ? [{ ...guide, file: `guide/${name}.md` }] : []))
   const all = READINGS.flatMap((own) => [...guides.filter(({ before }) => before === own.path), own])
   const cache = new Cache<string, RenderedMarkdown>('readings', { max: 100 })
   const list = all.filter(({ path }) => path !== FIRST_CALLS)

@@ -2,16 +2,19 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { SERVICE_NAME } from '#schemas/service.ts'
+import { publishesSynthetic } from '#src/catalog/release-queries.ts'
 import { ERRORS } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { isCurrent } from '#src/http/entity-tags.ts'
 import { allowAsset } from '#src/http/plugins/caching.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
+import { cacheLastValue } from '#src/lib/cache.ts'
+import type { Extension } from '../extension.ts'
 import { createClientFiles } from './clients.ts'
 import { createRenderer } from './markdown.ts'
 import { type ApiDocument, listTags, type Operation, OperationWriter, type Tag } from './operations.ts'
 import { type Frame, renderOverview, renderReading, withAddress } from './page.ts'
-import { createReadings, FIRST_CALLS, type Guide } from './readings.ts'
+import { createReadings, FIRST_CALLS } from './readings.ts'
 
 /** Swagger UI has inline styles. */
 const PAGE_POLICY = [
@@ -29,21 +32,21 @@ const PAGE_POLICY = [
 
 const HTML = 'text/html; charset=utf-8'
 
-interface DocsPageOptions {
-  synthetic: () => Promise<boolean>
-  /** Of extensions. */
-  guides: readonly Guide[]
-}
-
 /**
  * Guides, operations and Swagger UI. Links are relative: the page may have any path. Generators would copy a guide in the
  * OpenAPI document into clients.
  */
 export const docsPage = fp(
-  async (app: App, { synthetic, guides }: DocsPageOptions) => {
+  async (app: App, { on }: { on: readonly Extension[] }) => {
     const prefix = `${app.config.BASE_PATH}/docs`
     const product = app.products.list[0]?.code ?? ''
-    const readings = createReadings(guides)
+    const readings = createReadings(on)
+    const synthetic = cacheLastValue('synthetic notice', {
+      load: () => publishesSynthetic(app.database.reader),
+      initial: () => false,
+      ttlMs: app.config.RELEASE_MAX_AGE_MS,
+      warn: (error) => app.logFailure(error, 'publications were not read: a notice may be old'),
+    })
     const clientFile = createClientFiles()
     const operations = createOperations(app)
 

@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import type { Generated } from 'kysely'
 import { Type } from 'typebox'
+import { findDocumentation } from '#src/config.ts'
 import { BASE } from '#src/errors.ts'
 import type { Extension } from '../extension.ts'
 
@@ -39,7 +40,10 @@ function refuseOtherKey(pem: string | undefined): void {
 }
 
 /** Of Merkle trees, which version 1.2.0 made. */
-const PROOF_RULE = `must be left out: the files and the signature of a release prove its answers, as ${BASE}/docs/proof says`
+function writeProofRule(documentation: string | undefined): string {
+  const rule = 'must be left out: the files and the signature of a release prove its answers'
+  return documentation === undefined ? rule : `${rule}, as ${BASE}${documentation}/proof says`
+}
 
 /** What releases were loaded from: the hashes of their files, in statements that the operator signs. */
 export const signatures: Extension = {
@@ -53,7 +57,9 @@ export const signatures: Extension = {
   auditKinds,
   sql: new URL('sql/', import.meta.url),
   observeLoads: async () => (await import('./statement-queries.ts')).storeStatement,
-  additions: async () => ({ former: [{ name: 'proof', rule: PROOF_RULE }] }),
+  additions: async ({ config }) => ({
+    former: [{ name: 'proof', rule: writeProofRule(findDocumentation(config)) }],
+  }),
   async releaseMembers(app) {
     const { createSigner } = await import('./signing.ts')
     const { listMembers } = await import('./statement-queries.ts')

@@ -3,6 +3,7 @@ import { ref } from '#schemas/common.ts'
 import { rectangle } from '#schemas/geojson.ts'
 import { type LayerName, MOST_LIKELY } from '#schemas/map.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
+import { findDocumentation } from '#src/config.ts'
 import { chooseSampleType } from '#src/data/tiles/tiff.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { isOffered } from '#src/extensions/downloads/geotiff-writer.ts'
@@ -88,7 +89,8 @@ interface Series {
 }
 
 /** The whole catalog: a child a product and country. */
-function writeCatalog(root: string, series: readonly Series[]): StacCatalog {
+function writeCatalog({ config }: App, root: string, series: readonly Series[]): StacCatalog {
+  const docs = findDocumentation(config)
   const self = `${root}/stac`
   return {
     type: 'Catalog',
@@ -102,7 +104,9 @@ function writeCatalog(root: string, series: readonly Series[]): StacCatalog {
       makeLink('root', self),
       ...series.map(({ id, title }) => makeLink('child', `${self}/collections/${id}`, JSON_TYPE, title)),
       makeLink('service-desc', `${root}/openapi.json`, JSON_TYPE, 'The OpenAPI document'),
-      makeLink('service-doc', `${root}/docs`, 'text/html', 'The page on which operations can be tried'),
+      ...(docs === undefined
+        ? []
+        : [makeLink('service-doc', root + docs, 'text/html', 'The page on which operations can be tried')]),
     ],
   }
 }
@@ -293,7 +297,7 @@ function addCatalog(app: App, lookup: Lookup): void {
     const snapshot = await lookup.current()
     const ids = [...new Set(snapshot.published.map(nameSeries))].sort()
     const series = ids.flatMap((id) => findSeries(app, snapshot, id) ?? [])
-    return send(exchange, JSON_TYPE, writeCatalog(rootUrl, series))
+    return send(exchange, JSON_TYPE, writeCatalog(app, rootUrl, series))
   })
 }
 

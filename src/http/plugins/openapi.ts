@@ -58,7 +58,7 @@ Later versions may add fields to answers and values to lists. Deprecated operati
 
 const createAdvisory = (rules: readonly string[]) =>
   `
-Advice of the published releases for a place. \`/docs/rules\` has all rules.
+Advice of the published releases for a place.
 
 **Values.** A point has the values of its pixel, never of a neighbour. Layers without a value are left out; 0 is a value. A point without any is a 404.
 

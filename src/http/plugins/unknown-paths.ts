@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { findDocumentation } from '#src/config.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { slipBetween } from '#src/lib/names.ts'
 import type { App } from '../app.ts'
@@ -93,7 +94,10 @@ function createRefusal(app: App, { method, url }: FastifyRequest, paths: Iterabl
     const base = app.config.BASE_PATH
     const near = findNearPaths(path.startsWith(`${base}/`) ? path.slice(base.length) : path, paths)
     const meant = near.length > 0 ? ` Did you mean ${near.map((one) => BASE + one).join(' or ')}?` : ''
-    return new ApiError('NOT_FOUND', `Path not found: ${method} ${path}.${meant} See ${BASE}/docs.`)
+    return new ApiError(
+      'NOT_FOUND',
+      `Path not found: ${method} ${path}.${meant} See ${BASE}${findDocumentation(app.config) ?? '/openapi.json'}.`,
+    )
   }
   const named = methods.filter((name) => name !== 'HEAD' && name !== 'OPTIONS').join(', ')
   return new ApiError('METHOD_NOT_ALLOWED', `${path} does not take ${method}, but ${named}.`).withHeader(
@@ -161,9 +165,8 @@ export const robots = fp(
       { config: { public: true, caching: 'asset' }, schema: { hide: true } },
       async (request, reply) => {
         const { basePath } = request
-        const allowed = ['/docs', '/openapi.json', '/openapi.yaml'].map(
-          (path) => `Allow: ${basePath}${path}\n`,
-        )
+        const paths = [findDocumentation(app.config) ?? [], '/openapi.json', '/openapi.yaml'].flat()
+        const allowed = paths.map((path) => `Allow: ${basePath}${path}\n`)
         const text = `User-agent: *\n${allowed.join('')}Disallow: ${basePath}/\n`
         if (allowCaching(request.exchange, entityTag(text))) return reply.code(304).send()
         return reply.type('text/plain; charset=utf-8').send(text)

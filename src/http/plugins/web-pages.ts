@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { extname, join, relative, sep } from 'node:path'
 import fp from 'fastify-plugin'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
+import { findDocumentation } from '#src/config.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
@@ -102,12 +103,14 @@ const IMPORTS: Readonly<Record<string, string>> = {
 function createPageWriter(
   version: string,
   extensions: string,
+  documentation: string | undefined,
   basemap?: Record<'url' | 'attribution', string>,
 ) {
   const file = (name: string) => `web/${version}/${name}`
   const imports = Object.entries(IMPORTS).map(([name, target]) => [name, `./${file(target)}`])
   const importMap = JSON.stringify({ imports: Object.fromEntries(imports) })
 
+  const help = documentation === undefined ? '' : `  <meta name="documentation" content="${documentation}">\n`
   const tiles = basemap
     ? `  <meta name="basemap" content="${escaped(basemap.url)}" data-attribution="${escaped(basemap.attribution)}">\n`
     : ''
@@ -125,9 +128,9 @@ function createPageWriter(
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
 ${linkStyles(styles, file)}  <script type="importmap">${importMap}</script>
   <script type="module" src="${file(script)}"></script>
-${tiles}${catalog}`
+${help}${tiles}${catalog}`
       const body = `  <noscript>
-    <p>This page is made by a script. Without one, <a href="docs">the documentation</a> shows how to ask the service.</p>
+    <p>This page is made by a script. Without one, <a href="${documentation ?? 'openapi.json'}">the documentation</a> shows how to ask the service.</p>
   </noscript>`
       return renderHtml({ title: SERVICE_NAME, head, body })
     },
@@ -195,7 +198,12 @@ export const webPages = fp(
     const bundles = cacheValue('page bundles', readBundles)
     app.decorate('webFile', (name: string) => `web/${version}/${name}`)
     const { BASEMAP_URL: url, BASEMAP_ATTRIBUTION: attribution = '' } = app.config
-    const writer = createPageWriter(version, on, url === undefined ? undefined : { url, attribution })
+    const writer = createPageWriter(
+      version,
+      on,
+      findDocumentation(app.config)?.slice(1),
+      url === undefined ? undefined : { url, attribution },
+    )
     const all: readonly WebPage[] = [...WEB_PAGES, ...extensions.flatMap(({ pages = [] }) => pages)]
 
     /** Caches revalidate it each time. */

@@ -11,9 +11,7 @@ import { openApp } from '#test/setup/open-service.ts'
 
 const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
-const READING_PATHS = createReadings(
-  EXTENSIONS.flatMap(({ guide }) => (guide ? [{ ...guide, file: '' }] : [])),
-).list.map(({ path }) => path)
+const READING_PATHS = createReadings(EXTENSIONS).list.map(({ path }) => path)
 
 describe('the documents for integrators', () => {
   test.each([

@@ -57,7 +57,6 @@ describe('the front page', () => {
     expect([statusCode, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
     expect(json()).toEqual({
       name: 'Agricultural advisory service',
-      docs: '/docs',
       openapi: '/openapi.json',
       openapi_parts: Object.fromEntries(
         ['points', 'fields', 'account', 'operations'].map((part) => [part, `/openapi/${part}.json`]),
