@@ -15,6 +15,7 @@ import { createRenderer } from './markdown.ts'
 import { type ApiDocument, listTags, type Operation, OperationWriter, type Tag } from './operations.ts'
 import { type Frame, renderOverview, renderReading, withAddress } from './page.ts'
 import { createReadings, FIRST_CALLS } from './readings.ts'
+import { createSearch, type Entry } from './search.ts'
 
 /** Swagger UI has inline styles. */
 const PAGE_POLICY = [
@@ -49,6 +50,7 @@ export const docsPage = fp(
     })
     const clientFile = createClientFiles()
     const operations = createOperations(app)
+    const searches = createSearches(operations, readings.chapters)
 
     const frameAt = async (folder: string, root: string): Promise<Frame> => {
       const { tags } = await operations()
@@ -114,17 +116,15 @@ export const docsPage = fp(
           return found ? send(request, reply, writer.render(found)) : reply.callNotFound()
         },
       )
-      open.get(`${prefix}/search.json`, { schema: { hide: true } }, async ({ exchange }, reply) => {
-        const { tags, writer } = await operations()
-        const signal = createClientSignal(reply)
-        const found = []
-        for (const one of tags.flatMap((tag) => tag.operations)) {
-          // The first search has all texts made: short answers go in between.
-          await exchange.nextSlice(signal)
-          found.push(toEntry(one, writer))
-        }
-        return [...(await readings.chapters()), ...found, ...listCodes()]
-      })
+      open.get<{ Querystring: { q?: string } }>(
+        `${prefix}/search.json`,
+        { schema: { hide: true } },
+        async ({ exchange, query: { q = '' } }, reply) => {
+          const signal = createClientSignal(reply)
+          const search = await searches(() => exchange.nextSlice(signal))
+          return search(String(q))
+        },
+      )
       open.get<{ Params: { file: string } }>(
         `${prefix}/clients/:file`,
         { schema: { hide: true } },
@@ -153,6 +153,25 @@ function createOperations(app: App) {
       made = { tags, writer: new OperationWriter(api, markdown) }
       of = document
     }
+    return made
+  }
+}
+
+/** The search in what the page has, made anew where the document is another. */
+function createSearches(operations: ReturnType<typeof createOperations>, chapters: () => Promise<Entry[]>) {
+  let of: unknown
+  let made: ReturnType<typeof createSearch>
+  /** @param pause the first search has all texts made: short answers go in between */
+  return async (pause: () => Promise<void>) => {
+    const { tags, writer } = await operations()
+    if (of === writer) return made
+    const found = []
+    for (const one of tags.flatMap((tag) => tag.operations)) {
+      await pause()
+      found.push(toEntry(one, writer))
+    }
+    made = createSearch([...(await chapters()), ...found, ...listCodes()])
+    of = writer
     return made
   }
 }
