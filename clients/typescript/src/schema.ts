@@ -2,31 +2,31 @@
 
 export interface paths {
   "/advisory/yield/point": {
-    /** Predicted yield at a point, to be cached */
+    /** Predicted yield at a point, by GET */
     get: operations["getYieldAtPoint"];
     /** Predicted yield at a point */
     post: operations["yieldAtPoint"];
   };
   "/advisory/fertilizer/point": {
-    /** Fertilizer rates at a point, to be cached */
+    /** Fertilizer rates at a point, by GET */
     get: operations["getFertilizerAtPoint"];
     /** Fertilizer rates at a point */
     post: operations["fertilizerAtPoint"];
   };
   "/advisory/isfm/point": {
-    /** Organic inputs (ISFM) at a point, to be cached */
+    /** Organic inputs (ISFM) at a point, by GET */
     get: operations["getIsfmAtPoint"];
     /** Organic inputs (ISFM) at a point */
     post: operations["isfmAtPoint"];
   };
   "/advisory/forage/point": {
-    /** Forage suitability at a point, to be cached */
+    /** Forage suitability at a point, by GET */
     get: operations["getForageAtPoint"];
     /** Forage suitability at a point */
     post: operations["forageAtPoint"];
   };
   "/advisory/point": {
-    /** Everything for a point, to be cached */
+    /** Everything for a point, by GET */
     get: operations["getEverythingAtPoint"];
     /** Everything for a point */
     post: operations["everythingAtPoint"];

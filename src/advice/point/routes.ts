@@ -177,7 +177,7 @@ function getRoute(endpoint: PointEndpoint, additions: AnswerOptions) {
     schema: {
       ...operation,
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
-      summary: `${summary}, to be cached`,
+      summary: `${summary}, by GET`,
       description: GET_RULES,
       querystring: toQuerySchema(query),
       response: {

@@ -183,8 +183,8 @@ export const FieldChangesQuery = Type.Object({
   ),
   release: t.filter('The later release; the one that answers now when left out.'),
   ...THRESHOLD_PARAMETERS,
-  input: Type.Optional(t.text(200, 'The input or variety alone; all when left out.')),
-  scenario: Type.Optional(t.text(200, 'The scenario alone; all when left out.')),
+  input: Type.Optional(t.text(200, 'The input or variety alone; all when left out.', 'Urea')),
+  scenario: Type.Optional(t.text(200, 'The scenario alone; all when left out.', 'Normal')),
 })
 export type FieldChangesQuery = Static<typeof FieldChangesQuery>
 

@@ -218,7 +218,8 @@ export function makeExample(schema: ExampleSchema, components: Components): unkn
   if (successor) return makeExample(successor, components)
   if (rule.const !== undefined) return rule.const
   if (rule.enum) return rule.enum[0]
-  switch ([type].flat()[0]) {
+  const types = [type].flat()
+  switch (types[0]) {
     case 'object':
       return Object.fromEntries(
         required.map((name) => [name, makeExample(properties[name] ?? {}, components)]),
@@ -226,7 +227,7 @@ export function makeExample(schema: ExampleSchema, components: Components): unkn
     case 'array':
       return Array.from({ length: minItems }, () => makeExample(items ?? {}, components))
     case 'string':
-      return OF_FORMAT[rule.format ?? ''] ?? 'text'
+      return OF_FORMAT[rule.format ?? ''] ?? (types.includes('null') ? null : '…')
     case 'boolean':
       return true
     case 'null':
