@@ -36,13 +36,15 @@ export function answerLines({ unit, entries }: { unit: string; entries: SectionE
   const ends = entries.flatMap(({ range }) => (range ? [range.low, range.high] : []))
   const text = valueFormat([...entries.map(({ value }) => value), ...ends])
   return firstEntries(entries).map((entry) => {
-    const range = entry.range && `, ${TEXTS.place.range(text(entry.range.low), text(entry.range.high))}`
+    const { range } = entry
+    const words = range && TEXTS.place.range(text(range.low), text(range.high))
     return element(
       'p',
       { className: 'answer' },
       element('strong', {}, text(entry.value)),
       ` ${unit} ${nameOfAnswer(entry, entries)}`.trimEnd(),
-      range,
+      words && ', ',
+      words && element('span', {}, words),
     )
   })
 }
