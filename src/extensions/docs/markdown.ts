@@ -74,19 +74,65 @@ export async function renderMarkdown(
     return {
       ...headingAt(tokens, start),
       heading: markdown.renderer.renderInline(tokens[start + 1]?.children ?? [], markdown.options, {}),
-      content: render(within),
+      content: arrange(within, render),
       text: wordsOf(within),
       parts: headingsOf('h3', within).map((at) => headingAt(within, at)),
     }
   })
   const opening = tokens.slice(3, starts[0])
-  return { title: readText(tokens[1]), opening: render(opening), text: wordsOf(opening), chapters }
+  return { title: readText(tokens[1]), opening: arrange(opening, render), text: wordsOf(opening), chapters }
 }
 
 /** A description of the document as HTML. */
 export async function createRenderer(): Promise<(text: string) => string> {
   const markdown = await createMarkdown()
   return (text) => markdown.render(text)
+}
+
+/** The whole elements that tokens are of, each with whether it is code or a text beside code. */
+function listElements(tokens: Token[]): { kind: 'code' | 'text' | 'wide'; tokens: Token[] }[] {
+  const elements: ReturnType<typeof listElements> = []
+  let own: Token[] = []
+  for (const token of tokens) {
+    own.push(token)
+    if (token.level > 0 || token.nesting > 0) continue
+    const { type } = own[0] as Token
+    const kind = type === 'fence' ? 'code' : /^(heading|table)_open$/.test(type) ? 'wide' : 'text'
+    elements.push({ kind, tokens: own })
+    own = []
+  }
+  return elements
+}
+
+/** HTML with each code beside the text before it, and the texts that follow under that. */
+function arrange(tokens: Token[], render: (some: Token[]) => string): string {
+  let html = ''
+  let texts: Token[][] = []
+  let code: Token[] = []
+  let before: Token[] = []
+  const end = () => {
+    const rest = render(texts.flat())
+    html +=
+      code.length > 0
+        ? `<div class="step"><div>${render(before)}</div><div class="beside">${render(code)}</div><div>${rest}</div></div>\n`
+        : rest
+    texts = []
+    code = []
+    before = []
+  }
+  for (const { kind, tokens: own } of listElements(tokens)) {
+    if (kind === 'code' && texts.length > 0) {
+      const said = texts.pop() ?? []
+      end()
+      before = said
+    }
+    if (kind === 'wide') end()
+    if (kind === 'code') code.push(...own)
+    else if (kind === 'text') texts.push(own)
+    else html += render(own)
+  }
+  end()
+  return html
 }
 
 const headingAt = (tokens: Token[], at: number) => ({

@@ -133,8 +133,9 @@ function renderLanguages(): string {
 
 function renderCall({ id, heading, content }: Chapter, operations: Link[]): string {
   const links = operations.map(({ name, hash }) => `<a href="${hash}">${name}</a>`).join(', ')
-  return `<section class="chapter"><h3 id="call-${id}">${heading}</h3>
-${content}<p>On this page: ${links}</p></section>`
+  // Under the text, beside the code.
+  const linked = content.replace(/(?=<\/div><\/div>\s*$)/, `<p>On this page: ${links}</p>`)
+  return `<section class="chapter"><h3 id="call-${id}">${heading}</h3>\n${linked}</section>`
 }
 
 const renderKinds = (root: string, path: string) =>

@@ -12,9 +12,18 @@ interface Call {
   body?: { mediaType: string; example: unknown }
 }
 
+/** Where it comes from. */
+const TOKEN = 'the access_token of POST /auth/login, or a key'
+
 /** A call in each language, as it would be written by hand. */
 export function writeSamples(call: Call): Record<keyof typeof LANGUAGES, string> {
-  return { sh: writeCurl(call), js: writeJavaScript(call), python: writePython(call) }
+  const samples = { sh: writeCurl(call), js: writeJavaScript(call), python: writePython(call) }
+  if (!call.needsToken) return samples
+  return {
+    sh: `# $TOKEN: ${TOKEN}\n${samples.sh}`,
+    js: `// token: ${TOKEN}\n${samples.js}`,
+    python: `# token: ${TOKEN}\n${samples.python}`,
+  }
 }
 
 const JSON_TYPE = 'application/json'

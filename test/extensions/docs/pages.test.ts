@@ -69,6 +69,7 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     await page.setViewportSize(WIDE)
     let [first, second] = await boxes()
     expect(second?.x).toBeGreaterThan((first?.x ?? 0) + (first?.width ?? 0))
+    expect(Math.abs((second?.y ?? 0) - (first?.y ?? 0))).toBeLessThan(20)
     await page.setViewportSize(PHONE)
     ;[first, second] = await boxes()
     expect(second?.y).toBeGreaterThanOrEqual((first?.y ?? 0) + (first?.height ?? 0))
@@ -106,10 +107,13 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     await box.fill('zebra crossing')
     await expect.poll(() => status.innerText(), PATIENCE).toBe('Nothing found for “zebra crossing”.')
     await box.fill('change PASSWORD')
-    await page.locator('.found a').first().getByText('/auth/password').waitFor()
+    await page.locator('.found a').first().getByText('POST /auth/password', { exact: true }).waitFor()
     expect(await seriousFindings(page)).toEqual([])
     await box.press('Enter')
     await page.locator('#op-changePassword[open] .try').waitFor()
+    expect(await page.locator('dialog.search').isVisible()).toBe(false)
+    await page.keyboard.press('Control+k')
+    await box.press('Escape')
     expect(await page.locator('dialog.search').isVisible()).toBe(false)
     await page.locator('#op-changePassword > summary').click()
   })
@@ -153,7 +157,7 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
       expect(await statusIn(block)).toBe('200')
       const answer = block.locator('.live-responses-table .highlight-code')
       await expect.poll(() => topOf(answer), PATIENCE).toSatisfy((y: number) => y >= 0 && y < size.height / 2)
-      expect(await topOf(answer)).toBeLessThan(await topOf(block.locator('.asked')))
+      expect(await topOf(answer)).toBeLessThan(await topOf(block.locator('.asked').first()))
       await block.getByRole('button', { name: 'Clear' }).click()
     }
     await page.setViewportSize(DESKTOP)
@@ -205,6 +209,24 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width)
     await page.setViewportSize(DESKTOP)
   })
+
+  test.each(['light', 'dark'] as const)(
+    'has a form and an answer that axe finds nothing wrong in: %s',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme })
+      await page.goto(url)
+      const block = await openForm('yieldAtPoint')
+      await block.locator('.in-query > summary').click()
+      await block.getByRole('button', { name: 'Execute' }).click()
+      expect(await statusIn(block)).toBe('200')
+      for (const summary of await block.locator('.asked > summary').all()) {
+        await summary.click()
+      }
+      await block.getByText('content-type: application/json; charset=utf-8').waitFor()
+      expect(await seriousFindings(page)).toEqual([])
+      await page.emulateMedia({ colorScheme: 'light' })
+    },
+  )
 
   test('executes operations one after the other as their examples are, and nothing goes wrong', {
     timeout: 600_000,

@@ -56,12 +56,11 @@ async function start(box: HTMLElement) {
     layout: 'Panel',
     docExpansion: 'full',
     defaultModelsExpandDepth: -1,
-    displayRequestDuration: true,
     persistAuthorization: false,
     tryItOutEnabled: true,
     requestInterceptor: (request: Untyped) => send(request),
     plugins: [
-      ...[layout, chosenAlone, plainLines, unchangedTexts],
+      ...[layout, chosenAlone, plainLines, unchangedTexts, ownColours],
       ...[bodyFirst, answerFirst, padlock, followingAnswers],
     ],
   }).getSystem()
@@ -133,6 +132,25 @@ function unchangedTexts() {
   return { wrapComponents: { HighlightCode: onChange, Markdown: onChange } }
 }
 
+/** Names, texts and numbers of JSON. */
+const MARKED = /("(?:[^"\\]|\\.)*"(?=:))|("(?:[^"\\]|\\.)*")|(-?\d[\d.e+-]*)/
+
+/** Code in the colours of the page, which the keyboard reaches; the editor says what it is. */
+function ownColours({ React }: Untyped) {
+  const SyntaxHighlighter = () => (props: Untyped) => {
+    const text = String(props.children)
+    const parts = props.language === 'json' ? text.split(MARKED) : [text]
+    const marks = parts.map((part, at) => {
+      const className = [undefined, 'name', 'string', 'number'][at % 4]
+      return className && part ? React.createElement('span', { key: at, className }, part) : part
+    })
+    return React.createElement('pre', { className: 'microlight', tabIndex: 0 }, marks)
+  }
+  const TextArea = (Original: Untyped) => (props: Untyped) =>
+    React.createElement(Original, { 'aria-label': docs.body, ...props })
+  return { wrapComponents: { SyntaxHighlighter, TextArea } }
+}
+
 /** The editor of a body comes first, and what may also be sent in the query is folded below. */
 function bodyFirst() {
   const parameters = (Original: Untyped, { React }: Untyped) =>
@@ -160,16 +178,28 @@ function bodyFirst() {
   return { wrapComponents: { parameters } }
 }
 
-/** An answer is moved into sight; what was asked is folded below it. */
+/** An answer is moved into sight; its headers and what was asked are folded below it. */
 function answerFirst() {
   const liveResponse = (Original: Untyped, { React }: Untyped) =>
     function Answer(props: Untyped) {
       const box = React.useRef(null)
-      React.useEffect(() => void box.current?.scrollIntoView(), [props.response])
+      const { response } = props
+      React.useEffect(() => void box.current?.scrollIntoView(), [response])
+      const headers = response.get('headers').toJS()
+      // It reads them by their names, and would list them unfolded.
+      const named = { toJS: () => Object.create(headers) }
+      const answer = React.useMemo(() => response.set('headers', named), [response])
+      const lines = Object.entries(headers).map((header) => header.join(': '))
       return React.createElement(
         'div',
         { ref: box, className: 'executed' },
-        React.createElement(Original, props),
+        React.createElement(Original, { ...props, response: answer }),
+        React.createElement(
+          'details',
+          { className: 'asked' },
+          React.createElement('summary', {}, docs.headers(response.get('duration'))),
+          React.createElement('pre', { className: 'microlight', tabIndex: 0 }, lines.join('\n')),
+        ),
       )
     }
   const curl = (Original: Untyped, { React }: Untyped) => {
