@@ -56,7 +56,8 @@ describe.each(GRIDS)('weights on a grid: $name', (target) => {
   // Random ones are smaller than tiles, but for a few.
   test('so does one that has whole tiles in it, with and without summaries', async () => {
     const coverage = coverages.find(({ originX }) => originX === target.grid.originX) as ZonalCoverage
-    const [west, south, east, north] = RANGES[target.name]?.within as ShapeOptions['within']
+    const { within } = RANGES[target.name] as Pick<ShapeOptions, 'within'>
+    const [west, south, east, north] = within
     const [x, y] = [(west + east) / 2, (south + north) / 2]
     const slanted = [
       [
