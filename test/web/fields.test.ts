@@ -63,6 +63,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     await page.getByRole('button', { name: 'My position' }).click()
     await page.getByText('The dot is your position, within 12 m.').waitFor()
     expect((await base).status()).toBe(200)
+    expect(visit.asked.map((address) => address.split('/').at(-1))).toContain('land.geojson')
     await context.clearPermissions()
   })
 

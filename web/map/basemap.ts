@@ -7,7 +7,8 @@ import type {
   SymbolLayerSpecification,
 } from 'maplibre-gl'
 
-/** Rivers, lakes and towns by Natural Earth, as this service has them. */
+/** Land and borders by Natural Earth; and rivers, lakes and towns, as this service has them. */
+const LAND = new URL('../basemap/land.geojson', import.meta.url).href
 const FEATURES = new URL('../basemap/africa.geojson', import.meta.url).href
 
 /** From which zoom on they are shown: in a whole country, borders and values say enough. */
@@ -20,7 +21,12 @@ const TOWNS: ExpressionSpecification = [
   ['<=', ['get', 'rank'], ['step', ['zoom'], 4, 6, 6, 7, 7, 8, 10]],
 ]
 
+/** What names are drawn with: the typeface of the page. */
+export const FONT: string[] = ['Agro Text', 'sans-serif']
+
 interface Colours {
+  around: string
+  line: string
   river: string
   lake: string
   label: string
@@ -31,6 +37,29 @@ interface Colours {
 function operatorTiles() {
   const meta = document.querySelector('meta[name=basemap]') as HTMLMetaElement | null
   return meta && { url: meta.content, attribution: meta.dataset.attribution ?? '' }
+}
+
+/** Below all: land that is of none of the countries that are served. */
+export function landLayers({ around, line }: Colours): LayerSpecification[] {
+  if (operatorTiles()) return []
+  return [
+    {
+      id: 'land-around',
+      type: 'fill',
+      source: 'land',
+      filter: ofKind('land'),
+      // Its parts have no seams.
+      paint: { 'fill-color': around, 'fill-antialias': false },
+    },
+    {
+      id: 'borders-around',
+      type: 'line',
+      source: 'land',
+      filter: ofKind('border'),
+      // They are too coarse for what is near.
+      paint: { 'line-color': line, 'line-opacity': ['interpolate', ['linear'], ['zoom'], 6, 1, 9, 0] },
+    },
+  ]
 }
 
 /** Layers below values. */
@@ -60,7 +89,7 @@ export function nameLayers({ river, label, halo }: Colours): LayerSpecification[
   if (operatorTiles()) return []
   const text: SymbolLayerSpecification['layout'] = {
     'text-field': ['get', 'name'],
-    'text-font': ['sans-serif'],
+    'text-font': FONT,
     'text-size': 12,
   }
   const around = { 'text-halo-color': halo, 'text-halo-width': 1.4 }
@@ -101,14 +130,15 @@ function ofKind(kind: string): ExpressionSpecification {
   return ['==', ['get', 'kind'], kind]
 }
 
-export function basemapSource(): SourceSpecification {
+export function basemapSources(): Record<string, SourceSpecification> {
   const tiles = operatorTiles()
-  if (tiles)
-    return { type: 'raster', tiles: [tiles.url], tileSize: 256, attribution: escaped(tiles.attribution) }
+  if (tiles) {
+    const attribution = escaped(tiles.attribution)
+    return { basemap: { type: 'raster', tiles: [tiles.url], tileSize: 256, attribution } }
+  }
   return {
-    type: 'geojson',
-    data: { type: 'FeatureCollection', features: [] },
-    attribution: 'Natural Earth',
+    land: { type: 'geojson', data: LAND, attribution: 'Natural Earth' },
+    basemap: { type: 'geojson', data: { type: 'FeatureCollection', features: [] } },
   }
 }
 

@@ -7,6 +7,7 @@ import { element } from '../shell/element.ts'
 import { isDark } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { loadBasemap } from './basemap.ts'
+import { followGrid } from './grid.ts'
 import { ABOVE_VALUES, namesOf, outlineOf, pointOf, shapesOf, styleOf } from './style.ts'
 
 export interface Shown {
@@ -177,6 +178,7 @@ function mapIn(
   })
   askAgain(map, wait)
   loadBasemap(map)
+  followGrid(map)
   return map
 }
 

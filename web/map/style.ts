@@ -2,12 +2,14 @@ import type { FeatureCollection, Geometry } from 'geojson'
 import type { StyleSpecification } from 'maplibre-gl'
 import type { Area, Place, Position } from '../api-types.ts'
 import { placeInside } from '../geo/areas.ts'
-import { basemapSource, layersAbove, layersBelow, nameLayers } from './basemap.ts'
+import { basemapSources, FONT, landLayers, layersAbove, layersBelow, nameLayers } from './basemap.ts'
+import { gridLayers } from './grid.ts'
 
 /** The colours of the base map, in light and dark; those of values come with their tiles. */
 const COLOURS = {
   light: {
-    water: '#e4e5da',
+    water: '#d9e5e8',
+    around: '#efede2',
     land: '#fbfaf4',
     line: '#8d937f',
     border: '#3c4637',
@@ -17,7 +19,8 @@ const COLOURS = {
     lake: '#cfe0e8',
   },
   dark: {
-    water: '#0d110d',
+    water: '#0b1418',
+    around: '#141a14',
     land: '#1b221b',
     line: '#6d7a6b',
     border: '#c0cabb',
@@ -41,15 +44,18 @@ export function styleOf(dark: boolean): StyleSpecification {
   return {
     version: 8,
     sources: {
-      basemap: basemapSource(),
+      ...basemapSources(),
       ...{ countries: source(), areas: source(), names: source(), pixel: source(), place: source() },
+      grid: source(),
     },
     layers: [
       { id: 'water', type: 'background', paint: { 'background-color': water } },
+      ...landLayers(colours),
       { id: 'land', type: 'fill', source: 'countries', paint: { 'fill-color': land } },
       ...layersBelow(colours),
       { id: ABOVE_VALUES, type: 'background', layout: { visibility: 'none' } },
       ...layersAbove(colours),
+      ...gridLayers(colours),
       {
         id: 'areas',
         type: 'line',
@@ -73,7 +79,7 @@ export function styleOf(dark: boolean): StyleSpecification {
         filter: ['any', ['>', ['get', 'level'], 0], ['<', ['zoom'], 7]],
         layout: {
           'text-field': ['get', 'name'],
-          'text-font': ['sans-serif'],
+          'text-font': FONT,
           'text-size': ['interpolate', ['linear'], ['zoom'], 5, 11, 9, 15],
           'text-max-width': 8,
         },

@@ -102,6 +102,8 @@ export const TEXTS = {
     swipe: 'Where the two maps meet, in percent from the left',
     zoomIn: 'Zoom in',
     zoomOut: 'Zoom out',
+    latitude: (degrees: string, isSouth: boolean) => `${degrees}° ${isSouth ? 'S' : 'N'}`,
+    longitude: (degrees: string, isWest: boolean) => `${degrees}° ${isWest ? 'W' : 'E'}`,
   },
 
   place: {
