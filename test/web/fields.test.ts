@@ -35,15 +35,26 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
       { x: 300, y: 200 },
       { x: 210, y: 190 },
     ]
+    const press = async (name: string) => {
+      await page.getByRole('button', { name }).focus()
+      await page.keyboard.press('Enter')
+    }
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    await canvas.click({ position: { x: 100, y: 100 } })
+    await press('Done')
+    await page.getByText('A field has at least three corners. Click each corner').waitFor()
+    await press('Undo')
     for (const position of corners) await canvas.click({ position })
-    await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByRole('button', { name: 'Done' }).click()
+    await press('Undo')
+    expect(await focused()).toBe('Undo')
+    await press('Done')
     await page.getByText('3 corners').waitFor()
+    expect(await focused()).toBe('Clear')
     const outline = page.getByRole('textbox', { name: 'Corners' })
     expect((await outline.inputValue()).split('\n')).toHaveLength(3)
     expect(await page.getByRole('button', { name: /^(Done|Undo)$/ }).count()).toBe(0)
-    await page.getByRole('button', { name: 'Clear' }).click()
-    expect(await outline.inputValue()).toBe('')
+    await press('Clear')
+    expect([await outline.inputValue(), await focused()]).toEqual(['', 'Draw on the map'])
     // With the keyboard at its end.
     await page.getByRole('button', { name: 'Draw on the map' }).click()
     await page.getByText('Click each corner').waitFor()

@@ -93,8 +93,11 @@ async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void) {
       draw.clear()
       draw.setMode('polygon')
     },
-    /** Closes the outline, as the key does that the library knows; nothing happens before there are three corners. */
-    done: () => map.getCanvas().dispatchEvent(new KeyboardEvent('keyup', { key: 'Enter' })),
+    /** Closes the outline, as the key does that the library knows. @returns false before there are three corners */
+    done() {
+      map.getCanvas().dispatchEvent(new KeyboardEvent('keyup', { key: 'Enter' }))
+      return draw.getMode() !== 'polygon'
+    },
     /** Takes the last corner back. */
     undo: () => draw.undo(),
     end() {
@@ -130,15 +133,23 @@ export function drawer(map: FeaturesMap, drawn: (shape: Shape | null) => void) {
     said.textContent = field.drawing
     show(done, undo, clear)
   })
-  const done = quiet(field.done, async () => (await drawing)?.done())
+  const done = quiet(field.done, async () => {
+    const { done } = (await drawing) ?? {}
+    if (done?.() === false) said.textContent = `${field.wrong.fewPairs()} ${field.drawing}`
+  })
   const undo = quiet(field.undo, async () => (await drawing)?.undo())
   const clear = quiet(field.clear, () => {
     end()
     drawn(null)
   })
 
+  /** Shows these buttons alone. The keyboard goes on at one that is there. */
   function show(...shown: HTMLElement[]) {
-    for (const one of [done, undo, clear]) one.hidden = !shown.includes(one)
+    const { activeElement } = document
+    const buttons = [done, undo, clear]
+    const isLost = buttons.some((one) => one === activeElement && !shown.includes(one))
+    for (const one of buttons) one.hidden = !shown.includes(one)
+    if (isLost) (shown[0] ?? button.querySelector('button'))?.focus()
   }
 
   function end() {
