@@ -10,7 +10,7 @@ import { createTestAppWithPerson, PASSWORD } from '#test/setup/people.ts'
 import { rectangle } from '#test/setup/square.ts'
 import { figuresOfPlace, figuresOfReport } from './figures.ts'
 import { allFaultsOf } from './looks.ts'
-import { openPages, savedBy } from './pages.ts'
+import { openPages, savedBy, unfold } from './pages.ts'
 
 const { question } = CONDITIONS
 
@@ -152,7 +152,7 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
     await page.getByRole('button', { name: 'Get the advice' }).click()
     await logIn(page)
     await page.locator('.report').waitFor()
-    await page.getByText('All seasons, odds and ranges').click()
+    await unfold(page, 'All seasons, odds and ranges')
     const geometry = rectangle(38.25, 9.2, 38.75, 9.8)
     const payload = { geometry, country_code: 'eth', crop: 'wheat', quantiles: [0.1, 0.5, 0.9] }
     const answerOf = async (product: string, condition?: string) => {

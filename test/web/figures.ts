@@ -28,17 +28,18 @@ export function figuresOfPlace(answer: Answers, area?: string): Figures {
 
 /** The numbers in the report of a field, of its answers by product. */
 export function figuresOfReport(answers: Answers): Figures {
-  const figures: Figures = { [FIRST]: figuresOfFirst(answers) }
-  for (const { title, value, odds, entry } of entriesOf(answers)) {
-    const { condition, range, quantiles = [], total_kg, total_tons, covered_percent } = entry
+  const { yield: first } = answers
+  const figures: Figures = { [FIRST]: figuresOfFirst(answers), ...figuresOfPlace({ yield: first }) }
+  for (const { title, unit, value, odds, entry } of entriesOf(answers)) {
+    const { condition, range, quantiles = [], total_kg, total_tons } = entry
     const ends = range ? [range.low, range.high, 100 * range.level] : []
     const values: number[] = quantiles.map((one: { value: number }) => one.value)
     // One pixel has one value: its quantiles are the mean.
     const spread = values.some((one) => one !== value) ? values : []
-    const numbers = [total_kg ?? total_tons, value, ...ends, ...odds.slice(0, 2), ...spread, covered_percent]
+    const numbers = [total_kg ?? total_tons, value, ...ends, ...odds.slice(0, 2), ...spread]
     const { forecast_period: period } = entry.answer
-    const table = [title, period].filter(Boolean).join(', ')
-    add(figures, table, [inputOf(entry), seasonOf(entry), condition], numbers)
+    const group = `${[title, period].filter(Boolean).join(', ')} (${unit})`
+    add(figures, 'All seasons, odds and ranges', [group, inputOf(entry), seasonOf(entry), condition], numbers)
   }
   return figures
 }

@@ -18,7 +18,8 @@ import {
   valueFormat,
 } from '../parts/values.ts'
 import { answerLines, firstEntries, nameOfAnswer, SEASON } from '../place/answer.ts'
-import { readEntry, type SectionEntry } from '../place/answered.ts'
+import { readEntry, type SectionEntry, sectionsOf } from '../place/answered.ts'
+import { chart, chartNote } from '../place/chart.ts'
 import { BAG_KG } from '../place/quantities.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { field, TEXTS } from '../texts/en.ts'
@@ -56,10 +57,7 @@ export function fieldReport(
 ) {
   const answered = advice.flatMap((one) => ('answer' in one ? [one] : []))
   const answers = answered.map(({ answer }) => answer)
-  const [first] = answered.map(({ product, answer }) => ({
-    unit: product.unit,
-    entries: entriesOf(answer).map((entry) => readEntry(entry, product.value.key)),
-  }))
+  const cropName = catalog.crops.find(({ code }) => code === crop)?.name ?? ''
   const location = answers[0]?.location
   const releases = catalog.releases.filter(({ release }) =>
     answers.some((answer) => answer.release === release),
@@ -69,8 +67,8 @@ export function fieldReport(
     { class: 'card report', 'aria-label': field.report },
     element('h3', { tabIndex: -1 }, name || field.report),
     syntheticNotice(answers.some(({ synthetic }) => synthetic)),
-    ...(first ? answerLines(first) : []),
-    summaryOf(advice, catalog.crops.find(({ code }) => code === crop)?.name ?? ''),
+    ...headOf(answered, cropName),
+    summaryOf(advice, cropName),
     answered.length > 0 && tableOfFirst(answered),
     ...answered.map((one) => conditionChooser(one, choose)),
     ...advice.map(
@@ -87,7 +85,7 @@ export function fieldReport(
           catalog,
           answers.flatMap((answer) => entriesOf(answer).map(({ scenario }) => scenario)),
         ),
-        ...answered.map(productPart),
+        tableOfAll(answered),
       ),
     element(
       'div',
@@ -118,32 +116,44 @@ export function fieldReport(
   )
 }
 
+/** What the first product says, by its name, as the panel of a place has it: the number, then the chart. */
+function headOf([first]: Answered[], cropName: string) {
+  if (!first) return []
+  const { product, answer } = first
+  const [section] = sectionsOf([product], { [product.product]: { ...answer } })
+  if (!section) return []
+  const name = nameOfProduct(product.product)
+  const note = chartNote(section)
+  return [
+    ...answerLines(section, product.needs_crop && cropName ? field.of(cropName, name.toLowerCase()) : name),
+    chart(section),
+    note !== undefined && element('p', { class: 'small' }, note),
+  ]
+}
+
+/** A row of a table; what is left out is empty. */
+type Line = [name: string, cells: Partial<Record<keyof typeof field.columns, string>>]
+
 /** What answers first of all products, in one table. The number to buy comes first: a phone shows two. */
 function tableOfFirst(answered: Answered[]) {
-  const rows = answered.flatMap(({ product, answer }) => {
+  const lines = answered.flatMap(({ product, answer }) => {
     const entries = entriesOf(answer)
     const read = entries.map((entry) => readEntry(entry, product.value.key))
     const text = valueFormat(read.flatMap(({ value, range }) => [value, range?.low, range?.high]))
-    return firstEntries(read).map((one): [string, Record<keyof typeof field.firstColumns, string>] => [
-      nameOfFirst(product, one, read),
-      {
-        total: Object.entries(TOTALS)
-          .map(([name, unit]) =>
-            numberIn(entries[read.indexOf(one)]?.[name], (all) => `${amountText(all)} ${unit}`),
-          )
-          .join(''),
-        value: `${text(one.value)} ${product.unit}`,
-        range: one.range ? TEXTS.place.range(text(one.range.low), text(one.range.high)) : '',
-      },
-    ])
+    return firstEntries(read).map((one): Line => {
+      const total = totalOf(entries[read.indexOf(one)] ?? {}, amountText)
+      const range = one.range ? TEXTS.place.range(text(one.range.low), text(one.range.high)) : ''
+      return [nameOfFirst(product, one, read), { total, value: `${text(one.value)} ${product.unit}`, range }]
+    })
   })
-  const { total, value, range } = field.firstColumns
-  return sheetOf(field.first, {}, rows, [
-    [total, (row) => row.total],
-    [value, (row) => row.value],
-    [range, (row) => row.range],
-  ])
+  return sheetOf(field.first, {}, [['', lines]])
 }
+
+/** How much of an entry it is in all, with its unit; empty where no product says. */
+const totalOf = (entry: Entry, text: NumberText) =>
+  Object.entries(TOTALS)
+    .map(([name, unit]) => numberIn(entry[name], (all) => `${text(all)} ${unit}`))
+    .join('')
 
 function nameOfFirst({ product }: CatalogProduct, one: SectionEntry, all: SectionEntry[]) {
   if (one.scenario === null)
@@ -157,33 +167,58 @@ const numberIn = (value: unknown, text: NumberText) => (typeof value === 'number
  * A table in a place that scrolls where it is wide. Columns that are empty are left out.
  *
  * @param caption attributes of its caption
+ * @param groups of rows, each below its heading, unless that is empty
  */
-function sheetOf<Row>(
+function sheetOf(
   title: string,
   caption: Record<string, unknown>,
-  rows: [name: string, row: Row][],
-  all: [title: string, text: (row: Row) => string][],
+  groups: [heading: string, lines: Line[]][],
 ) {
-  const columns = all.filter(([, text]) => rows.some(([, row]) => text(row) !== ''))
-  const heads = columns.map(([name]) => element('th', { scope: 'col', class: 'number' }, name))
-  const lines = rows.map(([name, row]) =>
+  const names = (Object.keys(field.columns) as (keyof typeof field.columns)[]).filter((name) =>
+    groups.some(([, lines]) => lines.some(([, cells]) => cells[name])),
+  )
+  const heads = names.map((name) => element('th', { scope: 'col', class: 'number' }, field.columns[name]))
+  const bodies = groups.map(([heading, lines]) =>
     element(
-      'tr',
+      'tbody',
       {},
-      element('th', { scope: 'row' }, name),
-      ...columns.map(([, text]) => element('td', { class: 'number' }, text(row))),
+      heading !== '' &&
+        element('tr', {}, element('th', { colSpan: names.length + 1, scope: 'rowgroup' }, heading)),
+      ...lines.map(([line, cells]) =>
+        element(
+          'tr',
+          {},
+          element('th', { scope: 'row' }, line),
+          ...names.map((name) => element('td', { class: 'number' }, cells[name] ?? '')),
+        ),
+      ),
     ),
   )
   return wideTable(
     title,
     element('caption', caption, title),
-    element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, field.of), ...heads)),
-    element('tbody', {}, ...lines),
+    element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, field.what), ...heads)),
+    ...bodies,
   )
 }
 
-/** All numbers of a product. */
-function productPart({ product, answer }: Answered) {
+/** All numbers of all products, in one table. Where values are missing it says how much of the field has some. */
+function tableOfAll(answered: Answered[]) {
+  const isPart = answered.some(({ answer }) =>
+    entriesOf(answer).some(({ covered_percent: covered }) => Number(covered) < 100),
+  )
+  return sheetOf(
+    field.everything,
+    { class: 'unseen' },
+    answered.map((one) => [headingOf(one), linesOf(one, isPart)]),
+  )
+}
+
+const headingOf = ({ product: { product, unit }, answer }: Answered) =>
+  field.group([nameOfProduct(product), answer.forecast_period].filter(Boolean).join(', '), unit)
+
+/** @param withCover whether how much of the field has values is among them */
+function linesOf({ product, answer }: Answered, withCover: boolean): Line[] {
   const entries = entriesOf(answer)
   const key = product.value.key
   // A field in one pixel has one value.
@@ -196,30 +231,22 @@ function productPart({ product, answer }: Answered) {
     ...sure.flatMap(({ range }) => (range ? [range.low, range.high] : [])),
   ])
   const covered = valueFormat(entries.map((entry) => entry.covered_percent))
-  const title = [nameOfProduct(product.product), answer.forecast_period].filter(Boolean).join(', ')
-  const named = (all: Entry[], name: (entry: Entry) => string) =>
-    all.map((entry): [string, Entry] => [name(entry), entry])
-  const rows = [...named(entries, nameOf), ...named(answer.expected ?? [], labelOf)]
-  const totals = Object.entries(TOTALS).map(([name, unit]): [string, (entry: Entry) => string] => {
-    const amount = amountFormat(entries.map((entry) => entry[name]))
-    return [field.total(unit), (entry) => numberIn(entry[name], amount)]
-  })
-  return element(
-    'section',
-    {},
-    element('h4', {}, title),
-    sheetOf(title, { class: 'unseen' }, rows, [
-      ...totals,
-      [`${field.mean} (${product.unit})`, (entry) => numberIn(entry[key], value)],
-      [field.range, (entry) => rangeOf(entry, value)],
-      [TEXTS.odds.title, (entry) => years(entry.scenario)],
-      ...(differs ? field.quantiles : []).map((name, at): [string, (entry: Entry) => string] => [
-        name,
-        (entry) => numberIn(quantilesOf(entry)[at], value),
-      ]),
-      [field.covered, (entry) => numberIn(entry.covered_percent, covered)],
-    ]),
-  )
+  const amount = amountFormat(entries.flatMap(({ total_kg, total_tons }) => [total_kg, total_tons]))
+  const cellsOf = (entry: Entry): Line[1] => {
+    const [low, middle, high] = (differs ? quantilesOf(entry) : []).map(value)
+    return {
+      total: totalOf(entry, amount),
+      value: numberIn(entry[key], value),
+      range: rangeOf(entry, value),
+      odds: years(entry.scenario),
+      ...{ low, middle, high },
+      ...(withCover && { covered: numberIn(entry.covered_percent, covered) }),
+    }
+  }
+  return [
+    ...entries.map((entry): Line => [nameOf(entry), cellsOf(entry)]),
+    ...(answer.expected ?? []).map((entry): Line => [labelOf(entry), cellsOf(entry)]),
+  ]
 }
 
 /** The labels of an entry, and the season that it has the values of. */

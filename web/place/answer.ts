@@ -31,20 +31,29 @@ export function nameOfAnswer({ input, scenario }: SectionEntry, entries: readonl
   return input === null ? season : answer.inSeason(input, season)
 }
 
-/** The first entries in large, a line each, with their range. */
-export function answerLines({ unit, entries }: { unit: string; entries: SectionEntry[] }): HTMLElement[] {
+/**
+ * The first entries in large, a line each, with their range.
+ *
+ * @param what is shown, where no heading says it
+ */
+export function answerLines(
+  { unit, entries }: { unit: string; entries: SectionEntry[] },
+  what?: string,
+): HTMLElement[] {
   const ends = entries.flatMap(({ range }) => (range ? [range.low, range.high] : []))
   const text = valueFormat([...entries.map(({ value }) => value), ...ends])
   return firstEntries(entries).map((entry) => {
-    const { range } = entry
-    const words = range && TEXTS.place.range(text(range.low), text(range.high))
+    const { range, input, scenario } = entry
+    const season = scenario === SEASON ? TEXTS.answer.normalSeason : scenario
+    const parts = [what, input, season].filter((part) => typeof part === 'string')
     return element(
       'p',
       { className: 'answer' },
+      what !== undefined && element('span', { className: 'of' }, TEXTS.answer.of(...parts)),
       element('strong', {}, text(entry.value)),
-      ` ${unit} ${nameOfAnswer(entry, entries)}`.trimEnd(),
-      words && ', ',
-      words && element('span', {}, words),
+      ` ${unit}${what === undefined ? ` ${nameOfAnswer(entry, entries)}`.trimEnd() : ''}`,
+      range && ', ',
+      range && element('span', { className: 'ends' }, TEXTS.place.range(text(range.low), text(range.high))),
     )
   })
 }

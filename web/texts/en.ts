@@ -138,6 +138,8 @@ export const TEXTS = {
   },
 
   answer: {
+    of: (...parts: string[]) => `${parts.join(', ')}:`,
+    normalSeason: 'normal season',
     normal: 'in a normal season',
     season: (scenario: string) => `in the season ${scenario}`,
     inSeason: (input: string, season: string) => `of ${input} ${season}`,

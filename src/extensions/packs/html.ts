@@ -31,7 +31,7 @@ const WEB = new URL('../../../web/', import.meta.url)
 
 const WHOLE = 'extensions/packs/whole'
 const SCRIPT = `${WHOLE}/main.bundle.js`
-const STYLES = ['styles/page.css', 'styles/map.css', `${WHOLE}/pack.css`]
+const STYLES = ['styles/page.css', 'styles/figures.css', 'styles/map.css', `${WHOLE}/pack.css`]
 
 /** The script and the styles of the page, which are the same in all packs. */
 const loadPage = cacheValue('page of packs', async () => {

@@ -71,14 +71,14 @@ export interface WebPage {
   needsCatalog?: boolean
 }
 
-const STYLES = ['styles/page.css', 'styles/pages.css']
+const STYLES = ['styles/page.css', 'styles/figures.css', 'styles/pages.css']
 
 /** The first page is an answer to `GET /` for browsers. */
 export const WEB_PAGES = [
   {
     path: '/',
     script: 'map/main.bundle.js',
-    styles: ['styles/page.css', 'styles/map.css'],
+    styles: ['styles/page.css', 'styles/figures.css', 'styles/map.css'],
     needsCatalog: true,
   },
   { path: '/account', script: 'account/main.bundle.js' },
