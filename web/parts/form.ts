@@ -32,6 +32,11 @@ interface Detail {
 
 type Problem = Error & { details?: Detail[] }
 
+/** An error that a form says at one of its controls. */
+export function wrongAt(name: string, message: string) {
+  return Object.assign(new Error(message), { details: [{ field: name, message }] })
+}
+
 /**
  * A form that says what is wrong beside the field that it is about, once and by its label, and is busy until its work is
  * done. What is empty and may not be is not sent.
@@ -66,12 +71,12 @@ export function formOf({ fields, action, submit, dangerous = false, beside = [] 
     }
   })
 
-  form.addEventListener('input', ({ target }) => mark(form, (target as HTMLInputElement).name, ''))
+  form.addEventListener('input', ({ target }) => sayAt(target as Element))
 
   /** @param message where none of the details is about a field of the form */
   function say(details: Detail[] | null, message = '') {
-    for (const { name } of fields) mark(form, name, '')
-    const isHere = ({ field }: Detail) => fields.some(({ name }) => name === field)
+    for (const control of form.elements) sayAt(control)
+    const isHere = ({ field }: Detail) => form.elements.namedItem(field) instanceof HTMLElement
     const here = details?.filter(isHere) ?? []
     const others = details?.filter((one) => !isHere(one)).map((one) => one.message) ?? []
     for (const { field, message: rule } of here) mark(form, field, sentenceOf(fields, field, rule))
@@ -85,10 +90,11 @@ export function formOf({ fields, action, submit, dangerous = false, beside = [] 
   return form
 }
 
-/** What the service says of a field begins with its name, which people know by its label. */
+/** What the service says of a field begins with its name, which people know by its label, and is a rule for programs. */
 function sentenceOf(fields: Field[], name: string, message: string) {
   const label = fields.find((one) => one.name === name)?.label ?? name
-  const said = message.startsWith(`${name} `) ? `${label}: ${message.slice(name.length + 1)}` : message
+  const rule = message.slice(name.length + 1).replace(/^must be (.+?)( long)?$/, TEXTS.enter('$1'))
+  const said = message.startsWith(`${name} `) ? `${label}: ${rule}` : message
   return /[.!?]$/.test(said) ? said : `${said}.`
 }
 
@@ -101,8 +107,10 @@ function isMissing(control: Element | RadioNodeList | null) {
   )
 }
 
+const newId = (name: string) => `${name}-${Math.random().toString(36).slice(2)}`
+
 function rowOf({ name, label, type = 'text', hint, options = [], attributes = {} }: Field) {
-  const id = `${name}-${Math.random().toString(36).slice(2)}`
+  const id = newId(name)
   const described = hint === undefined ? `${id}-wrong` : `${id}-hint ${id}-wrong`
   const common = { id, name, 'aria-describedby': described, ...attributes }
   const input =
@@ -122,12 +130,15 @@ function rowOf({ name, label, type = 'text', hint, options = [], attributes = {}
 }
 
 /** Says what is wrong with a field, or nothing more. */
-export function mark(form: HTMLFormElement, name: string, message: string) {
+export function mark(form: HTMLFormElement, name: string, ...said: string[]) {
   const input = form.elements.namedItem(name)
-  if (!(input instanceof HTMLElement)) return
-  if (message === '') input.removeAttribute('aria-invalid')
-  else input.setAttribute('aria-invalid', 'true')
-  document.getElementById(`${input.id}-wrong`)?.replaceChildren(message)
+  if (input instanceof HTMLElement) sayAt(input, ...said)
+}
+
+function sayAt(control: Element, ...said: (Node | string)[]) {
+  if (said.length === 0) control.removeAttribute('aria-invalid')
+  else control.setAttribute('aria-invalid', 'true')
+  document.getElementById(`${control.id}-wrong`)?.replaceChildren(...said)
 }
 
 /** Texts of the fields by name, and `on` of a ticked box. */
@@ -138,30 +149,37 @@ function valuesIn(form: HTMLFormElement) {
 }
 
 /**
- * A place that a file is dropped on, or chosen at.
+ * A place that a file is dropped on, or chosen at: the control `file` of a form that it is in.
  *
  * @param take says what it has taken, or throws what is wrong with it, perhaps with an `offer` below
  */
 export function dropZone(label: string, accept: string, take: (file: File) => Promise<string>) {
   const said = element('span', { role: 'status' })
-  const input = element('input', { type: 'file', accept })
+  const id = newId('file')
+  const input = element('input', {
+    type: 'file',
+    accept,
+    id,
+    name: 'file',
+    'aria-describedby': `${id}-wrong`,
+  })
   const zone = element(
     'div',
     { class: 'drop' },
     element('label', {}, element('span', {}, label), input),
     said,
+    element('span', { id: `${id}-wrong`, class: 'wrong', role: 'alert' }),
   )
 
   async function taken(file: File | undefined) {
     if (!file) return
-    zone.classList.remove('wrong')
+    sayAt(input)
     said.textContent = ''
     try {
       said.textContent = await take(file)
     } catch (error) {
-      zone.classList.add('wrong')
       const { message, offer = '' } = error as Error & { offer?: Node }
-      said.replaceChildren(message, offer)
+      sayAt(input, message, offer)
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Bounds } from '../api-types.ts'
 import { field } from '../texts/en.ts'
+import { wrongAt } from './form.ts'
 import { type Outlines, readGeoshape, readWkt, readXml } from './shape-formats.ts'
 
 // The shape of a field, as a visitor pastes or drops it.
@@ -240,7 +241,6 @@ export function readOrSay(text: string, name: string) {
     return readField(text)
   } catch (error) {
     if (!(error instanceof NoShape)) throw error
-    const message = field.wrong[error.reason](error.line ?? '')
-    throw Object.assign(new Error(message), { details: [{ field: name, message }] })
+    throw wrongAt(name, field.wrong[error.reason](error.line ?? ''))
   }
 }

@@ -38,6 +38,7 @@ export const TEXTS = {
   unreachable: 'The service cannot be reached.',
   again: 'Try again',
   fillIn: 'fill it in',
+  enter: (rule: string) => `enter ${rule}`,
   meaningOf: (season: string) => `Meaning of ${season}`,
   download: 'Download as CSV',
   remove: 'Delete',

@@ -30,6 +30,23 @@ describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
     expect([await page.locator('form [role=alert]:visible').count(), asked.slice(before)]).toEqual([0, []])
   })
 
+  test('say at the point that it lies elsewhere, and how it may be meant', async () => {
+    const { page } = visit
+    const latitude = page.getByLabel('Latitude')
+    const subscribe = async (lat: string) => {
+      await latitude.fill(lat)
+      await page.getByRole('button', { name: 'Subscribe' }).click()
+      await page.locator('[name=lat][aria-invalid=true]:focus').waitFor()
+      expect(await page.locator('form [role=alert]:visible').count()).toBe(0)
+      return page.locator('.wrong:not(:empty)').innerText()
+    }
+    await page.getByLabel('Address to send to').fill('https://hooks.example.org/agro')
+    await page.getByLabel('Longitude').fill('9.5')
+    expect(await subscribe('38.5')).toContain('did you mean lng, lat?')
+    expect(await subscribe('138.5')).toBe('Latitude: enter a number from -90 to 90 (did you mean lng, lat?).')
+    visit.complaints.splice(0)
+  })
+
   test('subscribe to changes, with a secret that is shown once, enable it again, renew and delete it', async () => {
     const { page } = visit
     await page.getByLabel('Address to send to').fill('http://hooks.example.org/agro')

@@ -1,9 +1,10 @@
 import type { FieldCollections, KeptFields } from '#src/extensions/fields/schemas.ts'
 import type { AccountPart } from '../../account/part.ts'
 import { loaded, onRequest, progressBar, section, timeText, workButton } from '../../parts/blocks.ts'
-import { dropZone, formOf } from '../../parts/form.ts'
+import { dropZone, formOf, wrongAt } from '../../parts/form.ts'
 import type { Page } from '../../parts/start.ts'
 import { tableOf } from '../../parts/table.ts'
+import { ApiFailure } from '../../shell/api.ts'
 import { element } from '../../shell/element.ts'
 import { TEXTS } from '../../texts/en.ts'
 import { numberText } from '../../texts/names.ts'
@@ -34,7 +35,12 @@ function fieldsSection({ session, left }: Page) {
       element(
         'p',
         { class: 'small' },
-        savedFields.quota(...amounts(fields, most_fields), megabytes(bytes), megabytes(most_bytes)),
+        savedFields.quota(
+          numberText(fields),
+          numberText(most_fields),
+          bytesText(bytes),
+          bytesText(most_bytes),
+        ),
       ),
     )
   })
@@ -68,7 +74,7 @@ function fieldsSection({ session, left }: Page) {
       label: savedFields.sending,
       most: file.size,
       text: (sent) =>
-        sent < file.size ? savedFields.sent(megabytes(sent), megabytes(file.size)) : savedFields.beingRead,
+        sent < file.size ? savedFields.sent(bytesText(sent), bytesText(file.size)) : savedFields.beingRead,
       stop: () => stopped.abort(),
     })
     result.replaceChildren(bar.place)
@@ -116,10 +122,12 @@ function keepForm(keep: (collection: string, file: File) => Promise<void>, mostB
     ],
     action: savedFields.keep,
     async submit({ collection = '' }) {
-      if (!file) throw new Error(savedFields.noFile)
+      if (!file) throw wrongAt('file', savedFields.noFile)
       const name = collection.trim()
-      if (name === '') throw wrongName(savedFields.noName)
-      await keep(name, file)
+      if (name === '') throw wrongAt('collection', savedFields.noName)
+      await keep(name, file).catch((error) => {
+        throw isOfFile(error) ? wrongAt('file', error.message) : error
+      })
     },
   })
   const name = form.elements.namedItem('collection') as HTMLInputElement
@@ -131,19 +139,21 @@ function keepForm(keep: (collection: string, file: File) => Promise<void>, mostB
     async (dropped) => {
       file = undefined
       if (!mediaTypeOf(dropped)) throw new Error(savedFields.otherFile)
-      if (dropped.size > mostBytes()) throw new Error(savedFields.tooLarge(megabytes(mostBytes())))
+      if (dropped.size > mostBytes()) throw new Error(savedFields.tooLarge(bytesText(mostBytes())))
       file = dropped
       if (name.value === '') name.value = nameIn(dropped)
-      return savedFields.taken(dropped.name, megabytes(dropped.size))
+      return savedFields.taken(dropped.name, bytesText(dropped.size))
     },
   )
   form.prepend(zone)
   return form
 }
 
-/** An error as the service says it, beside the name. */
-const wrongName = (message: string) =>
-  Object.assign(new Error(message), { details: [{ field: 'collection', message }] })
+/** Whether a file was read, and refused. */
+const isOfFile = (error: unknown) =>
+  error instanceof ApiFailure &&
+  [400, 413, 415].includes(error.status) &&
+  !error.details.some(({ field }) => field === 'collection')
 
 const mediaTypeOf = ({ name }: File) => MEDIA_TYPES[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? ''
 
@@ -181,6 +191,8 @@ function describeUpload({ collection, fields, refused, refusals }: KeptFields) {
 
 const pathOf = (collection: string) => `account/fields#${new URLSearchParams({ collection })}`
 
-const amounts = (one: number, other: number): [string, string] => [numberText(one), numberText(other)]
-
-const megabytes = (bytes: number) => numberText(Number((bytes / 1e6).toFixed(bytes < 1e7 ? 2 : 0)))
+/** How large files are, in the unit of which they have one at least. */
+const bytesText = (bytes: number) => {
+  const [unit, length] = bytes < 1e6 ? (['kB', 1e3] as const) : (['MB', 1e6] as const)
+  return `${numberText(Number((bytes / length).toPrecision(bytes < 100 * length ? 2 : 3)))} ${unit}`
+}

@@ -1,7 +1,7 @@
 import type { AdminArea } from '#schemas/areas.ts'
 import type { SubscriptionAnswer } from '#src/extensions/subscriptions/schemas.ts'
 import type { Catalog, CatalogRelease } from '../../api-types.ts'
-import { type Field, formOf, mark } from '../../parts/form.ts'
+import { type Field, formOf, mark, wrongAt } from '../../parts/form.ts'
 import { type Series, seriesChoosers, seriesIn } from '../../parts/series.ts'
 import { allItems, newName, type Session } from '../../parts/session.ts'
 import { readOrSay } from '../../parts/shape.ts'
@@ -42,9 +42,14 @@ export function subscriptionForm(
     action: subscriptions.make,
     async submit(values) {
       if (!release) return
-      const made = await session.send<NewSubscription>('subscriptions', wantedBy(values, release), {
-        headers: { 'idempotency-key': request },
-      })
+      const made = await session
+        .send<NewSubscription>('subscriptions', wantedBy(values, release), {
+          headers: { 'idempotency-key': request },
+        })
+        .catch((error) => {
+          const [first] = FIELDS[values.kind as Kind]
+          throw OF_PLACE.includes(error.code) ? wrongAt(first, error.message) : error
+        })
       request = newName()
       await done(made)
     },
@@ -146,6 +151,9 @@ const FIELDS = {
   fields: ['fields'],
 } as const
 
+/** What is wrong with a place, and with none of its fields alone. */
+const OF_PLACE = ['OUTSIDE_COUNTRY', 'NO_DATA', 'INVALID_GEOMETRY']
+
 const KINDS = Object.keys(FIELDS) as Kind[]
 
 /**
@@ -228,7 +236,7 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
     if (wanted === offered) return
     offered = wanted
     fill(form, 'admin.code', [])
-    mark(form, 'admin.code', '')
+    mark(form, 'admin.code')
     if (!level?.value) return
     const areas = await allItems<AdminArea>(
       session,
@@ -252,7 +260,7 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
   }
 
   async function offerCollections() {
-    mark(form, 'fields', '')
+    mark(form, 'fields')
     const { items } = await session.get<{ items: { collection: string }[] }>('fields').catch((error) => {
       mark(form, 'fields', TEXTS.failed(error.message))
       return { items: [] }
