@@ -183,7 +183,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
       [1, 0, 2, 3, 5, 4, 6, 7].flatMap((place) => data[place]?.rate_kg_ha ?? [])
     const shown = rows.slice(0, 25).map((row, at) => {
       const [id = '', name = '', lat, lng] = row.split(',')
-      return [id, [Number(name.slice(-3)), Number(lat), Number(lng), ...valuesOf(answer.items[at])]]
+      return [id, [Number(name.slice(-3)), ...valuesOf(answer.items[at]), Number(lat), Number(lng)]]
     })
     const ofLegend = answer.items
       .filter(({ error }: { error?: string }) => !error)

@@ -59,18 +59,14 @@ export function resultsOf(
     columns: [
       { title: points.columns.id },
       { title: points.columns.name },
+      ...names.map((title) => ({ title: title || product.unit, number: true, text })),
       { title: points.columns.lat, number: true, text: degrees },
       { title: points.columns.lng, number: true, text: degrees },
-      ...names.map((title) => ({ title: title || product.unit, number: true, text })),
       ...(isWhole ? [] : [{ title: points.reason }]),
     ],
     rows: done.map(({ point, answer, values }) => ({
       cells: [
-        point.id,
-        point.name,
-        point.lat,
-        point.lng,
-        ...names.map((name) => values.get(name)),
+        ...[point.id, point.name, ...names.map((name) => values.get(name)), point.lat, point.lng],
         ...(isWhole ? [] : [answer.error]),
       ],
       mark: answer.error === undefined ? '' : 'wrong',
