@@ -31,7 +31,7 @@ const CODE = { hint: account.codeHint, attributes: { autocomplete: 'one-time-cod
  * @param entered called when somebody is logged in
  */
 export function entrance(session: Session, why?: string, entered: () => void = () => {}): HTMLElement {
-  const place = element('section', { class: 'card narrow', 'aria-live': 'polite' })
+  const place = element('section', { class: 'card narrow' })
   const ways: Record<string, () => HTMLElement[]> = {
     login: () => [
       element('h2', { tabindex: -1 }, account.login),

@@ -1,7 +1,7 @@
 import type { HistoryItem, HistoryList } from '#schemas/history.ts'
 import type { Catalog } from '../api-types.ts'
 import { type Feature, featuresMap } from '../map/features-map.ts'
-import { column, loaded, save, timeText, workButton } from '../parts/blocks.ts'
+import { loaded, save, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
 import { type Page, startPage } from '../parts/start.ts'
@@ -11,6 +11,7 @@ import { readEntries } from '../place/answered.ts'
 import { element } from '../shell/element.ts'
 import { history, TEXTS } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
+import { besides } from './besides.ts'
 import { entrance } from './enter.ts'
 import { feedbackForm } from './feedback.ts'
 
@@ -29,12 +30,12 @@ async function open({ session, view, remember, left }: Page) {
     submit: async (values) => remember(values),
   })
   choose.classList.add('filters')
-  return column(
+  return besides(session, [
     choose,
     element('div', { class: 'actions' }, downloads(session, filter)),
     map && element('section', { class: 'card map-card' }, map.place),
     listOf(session, filter, (features) => void map?.show(features), catalog),
-  )
+  ])
 }
 
 function filterFields(catalog: Catalog, filter: Record<string, string | undefined>) {

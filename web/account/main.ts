@@ -1,9 +1,10 @@
 import { column, workButton } from '../parts/blocks.ts'
 import type { Session } from '../parts/session.ts'
 import { type Page, startPage } from '../parts/start.ts'
-import { button, element } from '../shell/element.ts'
+import { element } from '../shell/element.ts'
 import { partsThatAreOn } from '../shell/extensions.ts'
-import { account, history, operations } from '../texts/en.ts'
+import { account } from '../texts/en.ts'
+import { besides } from './besides.ts'
 import { entrance } from './enter.ts'
 import { keysSection } from './keys.ts'
 import type { AccountPart } from './part.ts'
@@ -24,31 +25,7 @@ async function open(page: Page) {
       ' ',
       workButton(account.logout, session.logout),
     ),
-    besides(
-      sectionsOf(page),
-      element('a', { href: 'account/history' }, history.title),
-      user.role === 'admin' && element('a', { href: 'operations' }, operations.title),
-    ),
-  )
-}
-
-/** Sections with a list of them at their side, which leads to each, and to other pages. */
-function besides(sections: HTMLElement[], ...others: (HTMLElement | false)[]) {
-  const links = sections.map((section) => {
-    const heading = section.querySelector('h3')
-    const onclick = () => {
-      section.scrollIntoView()
-      heading?.setAttribute('tabindex', '-1')
-      heading?.focus()
-    }
-    return element('li', {}, button(heading?.textContent ?? '', onclick, 'link'))
-  })
-  const pages = others.map((other) => other && element('li', {}, other))
-  return element(
-    'div',
-    { class: 'besides' },
-    element('nav', { 'aria-label': account.parts }, element('ul', {}, ...pages, ...links)),
-    column(...sections),
+    besides(session, sectionsOf(page)),
   )
 }
 

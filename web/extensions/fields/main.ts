@@ -1,8 +1,9 @@
+import { besides } from '../../account/besides.ts'
 import { entrance } from '../../account/enter.ts'
 import type { Catalog, CatalogProduct, Position } from '../../api-types.ts'
 import { contains, createAreas, outlinesOf } from '../../geo/areas.ts'
 import { featuresMap } from '../../map/features-map.ts'
-import { column, loaded, section, syntheticNotice } from '../../parts/blocks.ts'
+import { loaded, section, syntheticNotice } from '../../parts/blocks.ts'
 import { createLayers, releaseIn } from '../../parts/choices.ts'
 import { type Series, seriesChoosers, seriesIn } from '../../parts/series.ts'
 import type { Session } from '../../parts/session.ts'
@@ -13,6 +14,8 @@ import { changesForm } from './changes.ts'
 import { cornerOf, type FieldShape, fieldsShown } from './shown.ts'
 import { savedFields } from './texts.ts'
 
+const OWN: [path: string, title: string] = ['account/fields', savedFields.pageTitle]
+
 /** The shapes of collections: another product is asked for without them. */
 const shapesOf = cacheOf<FieldShape[]>()
 
@@ -21,7 +24,10 @@ async function open({ session, view, remember, note, left }: Page) {
   const user = await session.resume()
   if (!user) return entrance(session, savedFields.login)
   const collection = view.get('collection')
-  if (collection === null) return element('p', {}, element('a', { href: 'account' }, savedFields.choose))
+  if (collection === null) {
+    const choose = element('p', {}, element('a', { href: 'account' }, savedFields.choose))
+    return besides(session, [choose], OWN)
+  }
   const [catalog, shapes] = await Promise.all([
     session.get<Catalog>('catalog'),
     shapesOf(`${user.id} ${collection}`, () => loadShapes(session, collection)),
@@ -51,7 +57,7 @@ async function open({ session, view, remember, note, left }: Page) {
   const parts = fieldsShown({ ...source, tilesets, shapes }, layer, map, keep)
   keep(layer)
   place.append(...parts.choosers)
-  return column(
+  const sections = [
     syntheticNotice(release.synthetic),
     section(savedFields.of(collection, savedFields.count(shapes.length)), place),
     map && element('section', { class: 'card map-card' }, map.place, parts.chosen, parts.legend),
@@ -60,7 +66,8 @@ async function open({ session, view, remember, note, left }: Page) {
       savedFields.changes,
       loaded(() => changesForm(source)),
     ),
-  )
+  ]
+  return besides(session, sections, OWN)
 }
 
 /** @throws {ApiFailure} where the account has no such collection */
