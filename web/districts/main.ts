@@ -8,6 +8,7 @@ import { type Page, startPage } from '../parts/start.ts'
 import { loadCatalog } from '../shell/api.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { districts, mapTexts } from '../texts/en.ts'
+import { nameOfLevel } from '../texts/names.ts'
 import { districtsShown } from './shown.ts'
 
 /** All areas of a level of a country, each with the advice for the whole of it: a map and a table. */
@@ -69,7 +70,10 @@ async function open({ view, remember, note, left }: Page) {
 function levelsOf({ boundaries }: Catalog, country: string) {
   return boundaries
     .filter((one) => areaSource() && one.country_code === country && one.level > 0)
-    .map(({ level, areas }) => ({ value: String(level), text: districts.level(level, areas) }))
+    .map(({ level, areas }) => ({
+      value: String(level),
+      text: districts.level(nameOfLevel(country, level), areas),
+    }))
 }
 
 startPage('districts', districts.title, open)

@@ -69,11 +69,15 @@ function classRows(classes: Class[], factor: number) {
   const text = (end: number) => numberText(Number((factor * end).toPrecision(12)))
   const tick = (end: number) => element('span', { className: 'ticks', 'aria-hidden': 'true' }, text(end))
   const rows = classes.map(({ from, to, color }) => {
-    const range = element('span', { className: 'unseen' }, mapTexts.legend.range(text(from), text(to)))
+    const said = from === to ? text(from) : mapTexts.legend.range(text(from), text(to))
+    const range = element('span', { className: 'unseen' }, said)
     return element('li', {}, swatchOf(color), range, tick(from))
   })
   const last = classes.at(-1)
-  return last ? [...rows, element('li', { className: 'end', 'aria-hidden': 'true' }, text(last.to))] : rows
+  // A class of one value ends where it begins.
+  return last && last.from !== last.to
+    ? [...rows, element('li', { className: 'end', 'aria-hidden': 'true' }, text(last.to))]
+    : rows
 }
 
 /** Classes that have no order. */

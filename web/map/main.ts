@@ -121,6 +121,7 @@ class MapPage {
       choosers({ catalog, view, ...offered }, change, (opacity) => {
         this.#say({ opacity })
         this.#stage.setOpacity(opacity)
+        this.#fade(opacity)
       }),
     )
     const legends = layers.shown ? [legend(layers.shown, release, catalog)] : []
@@ -128,7 +129,13 @@ class MapPage {
     if (compared && (compared.release !== release || layers.shown !== layers.layer))
       legends.push(legend(compared.layer, compared.release, catalog))
     this.#parts.legend.replaceChildren(...legends)
+    this.#fade(view.opacity)
     this.#parts.notice.hidden = !(release.synthetic || compared?.release.synthetic)
+  }
+
+  /** Colours of the legend are as those on the map. @param opacity in percent */
+  #fade(opacity: number) {
+    this.#parts.legend.style.setProperty('--opacity', String(opacity / 100))
   }
 
   async #drawPlace() {

@@ -178,6 +178,7 @@ export async function withRetries<T>(
 type Busy = (seconds: number | null, isPreparing?: boolean) => void
 let tell: Busy = () => {}
 let waiting = 0
+let preparing = 0
 
 /**
  * @param listen told in how many seconds something is asked again, and whether the database is not ready yet; null where
@@ -193,11 +194,14 @@ const PREPARING = 'DATABASE_UNAVAILABLE'
 /** Waits before something is asked again, and says so. */
 export async function waitAloud(milliseconds: number, signal?: AbortSignal | null, code?: string) {
   signal?.throwIfAborted()
+  const isOne = Number(code === PREPARING)
   waiting++
-  tell(Math.round(milliseconds / 1000), code === PREPARING)
+  preparing += isOne
+  tell(Math.round(milliseconds / 1000), preparing > 0)
   const givenUp = new Promise((resolve) => signal?.addEventListener('abort', resolve))
   await Promise.race([pause(milliseconds), givenUp])
   waiting--
+  preparing -= isOne
   if (waiting === 0) tell(null)
   signal?.throwIfAborted()
 }

@@ -61,6 +61,15 @@ export const TEXTS = {
     forage: 'Forage',
   } as Record<string, string>,
 
+  /** What the areas of a country are called, the largest first. */
+  levels: {
+    eth: ['Regions', 'Zones', 'Woredas'],
+    gha: ['Regions', 'Districts'],
+    ken: ['Counties', 'Sub-counties', 'Wards'],
+    rwa: ['Provinces', 'Districts', 'Sectors'],
+  } as Record<string, string[]>,
+  level: (level: number) => `Level ${level}`,
+
   choosers: {
     title: 'What to show',
     product: 'Advice on',

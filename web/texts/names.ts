@@ -16,6 +16,11 @@ export function nameIn(named: { code: string; name: string }[], code: string) {
   return named.find((one) => one.code === code)?.name ?? code
 }
 
+/** @param country of a code that the texts may not know */
+export function nameOfLevel(country: string, level: number) {
+  return TEXTS.levels[country]?.[level - 1] ?? TEXTS.level(level)
+}
+
 /** @param month as `YYYY-MM` */
 export function nameOfMonth(month: string) {
   const first = new Date(`${month}-01T00:00:00Z`)

@@ -27,6 +27,20 @@ test.each([
   expect(said.at(-1)?.[0]).toBeNull()
 })
 
+test('it is still preparing as long as any call waits for that', async () => {
+  const said: [seconds: number | null, isPreparing?: boolean][] = []
+  onBusy((...one) => said.push(one))
+  const refusedBy = (...codes: string[]) =>
+    whileBusy(async () => {
+      const code = codes.shift()
+      if (code) throw new ApiFailure(503, { code })
+    })
+  const all = [refusedBy('DATABASE_UNAVAILABLE', 'DATABASE_UNAVAILABLE'), refusedBy('OVERLOADED')]
+  await vi.runAllTimersAsync()
+  await Promise.all(all)
+  expect(said.map(([, isPreparing]) => isPreparing)).toEqual([true, true, true, undefined])
+})
+
 test('a page gives up what is refused for a quarter of an hour', async () => {
   const answer = whileBusy(async () => {
     throw new ApiFailure(503, { error: 'The service is busy.', code: 'OVERLOADED' })

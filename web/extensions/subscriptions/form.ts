@@ -8,6 +8,7 @@ import { readOrSay } from '../../parts/shape.ts'
 import type { Page } from '../../parts/start.ts'
 import { element, replaceControls } from '../../shell/element.ts'
 import { field, mapTexts, TEXTS } from '../../texts/en.ts'
+import { nameOfLevel } from '../../texts/names.ts'
 import { subscriptions } from './texts.ts'
 
 type NewSubscription = SubscriptionAnswer & { secret: string }
@@ -221,12 +222,12 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
   function offerLevels() {
     const levels = catalog.boundaries
       .filter((one) => one.country_code === country && one.level > 0)
-      .map((one) => String(one.level))
+      .map((one) => one.level)
       .sort()
     fill(
       form,
       'admin.level',
-      levels.map((value) => ({ value, text: value })),
+      levels.map((level) => ({ value: String(level), text: nameOfLevel(country, level) })),
       view.get('level'),
     )
   }

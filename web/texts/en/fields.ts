@@ -116,8 +116,8 @@ export const districts = {
   title: 'Districts',
   why: 'The mean advice for each area. The map shows one season, the table all of them. Press a heading to sort.',
   map: 'Map of the areas. Click an area to find it in the table.',
-  levelOf: 'Areas of level',
-  level: (level: number, areas: number) => `${level} (${areas} areas)`,
+  levelOf: 'Areas',
+  level: (level: string, areas: number) => `${level} (${areas})`,
   noAreas: 'No areas are loaded for this country.',
   figure: 'Number',
   figures: {
