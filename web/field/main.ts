@@ -12,7 +12,11 @@ import { element, replaceControls } from '../shell/element.ts'
 import { field } from '../texts/en.ts'
 import { adviceUnder, fieldAdvice } from './advice.ts'
 import { drawer, mapCard } from './drawing.ts'
-import { fieldReport } from './report.ts'
+
+const REPORT = new URL('../field/report-main.bundle.js', import.meta.url).href
+
+/** The report comes when it is asked for: the first view does without it. */
+const loadReport = (): Promise<typeof import('./report-main.ts')> => import(REPORT)
 
 /** A longer outline is not put into the address. */
 const LONGEST_LINK = 2000
@@ -166,7 +170,8 @@ async function reportOn(
   const { shape } = read
   const called = name || (read.name ?? '')
   const wanted = { catalog, shape, name: called, country, crop, signal: left }
-  let advice = await fieldAdvice(session, wanted)
+  const [{ fieldReport }, found] = await Promise.all([loadReport(), fieldAdvice(session, wanted)])
+  let advice = found
   const show = () =>
     fieldReport(
       advice,
