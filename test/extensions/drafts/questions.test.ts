@@ -1,0 +1,181 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { copyFile, mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { newFolder } from '#test/setup/folders.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
+import { draftFolder, NOTES } from './drafting.ts'
+import { type BandToWrite, PLACES, smooth, writeRaster } from './drop.ts'
+
+const testDatabase = ownDatabase('empty')
+
+const draft = (folder: string) => draftFolder(testDatabase, folder)
+
+test('values of another unit, files for one layer, and a missing scenario are questions', async () => {
+  const folder = await newFolder()
+  const yieldOf = (word: string) => join(folder, `et_wheat_yield_${word}_202607.tif`)
+  await writeRaster(yieldOf('normal'), [{ valueAt: smooth(1.5, 4.2) }], { notes: NOTES })
+  await writeRaster(yieldOf('below'), [{ valueAt: smooth(1.1, 3.6) }], { notes: NOTES })
+  await mkdir(join(folder, 'old'))
+  await copyFile(yieldOf('below'), join(folder, 'old/et_wheat_yield_below_202607.tif'))
+  const rates = (input: string, word: string) => join(folder, `et_wheat_${input}_${word}_202607.tif`)
+  for (const word of ['normal', 'below'])
+    await writeRaster(rates('urea', word), [{ valueAt: smooth(50, 300) }], { notes: NOTES })
+  await writeRaster(rates('dap', 'normal'), [{ valueAt: smooth(50, 300) }], { notes: NOTES })
+  const { drafted } = await draft(folder)
+  const asked = drafted.questions.map(({ member, text, candidates }) => [member, text, candidates])
+  expect(asked).toContainEqual([
+    'scale',
+    expect.stringContaining('these look like tonnes'),
+    ['1000', 'keep it'],
+  ])
+  expect(asked).toContainEqual([
+    'file',
+    'et_wheat_yield_below_202607.tif and old/et_wheat_yield_below_202607.tif are both for Below Normal: which one counts?',
+    ['et_wheat_yield_below_202607.tif', 'old/et_wheat_yield_below_202607.tif'],
+  ])
+  expect(asked).toContainEqual(['layers', 'there is no file for DAP, Below Normal: is that meant?', ['yes']])
+})
+
+test.each([
+  ['yield_gap', 'gap'],
+  ['yield_rmse', 'rmse'],
+  ['yield_lbs_per_acre', 'lbs per acre'],
+  ['yield_lb_ac', 'lb ac'],
+  ['urea_bags', 'bags'],
+])('what the names of all files of %s say is asked, once', async (what, word) => {
+  const folder = await newFolder()
+  for (const scenario of ['above', 'normal', 'below'])
+    await writeRaster(
+      join(folder, `eth_wheat_${what}_${scenario}_202608.tif`),
+      [{ valueAt: smooth(1000, 2500) }],
+      { notes: NOTES },
+    )
+  const { drafted } = await draft(folder)
+  const about = drafted.questions.filter(({ text }) => text.startsWith(`"${word}" `))
+  expect(about.map(({ files }) => files.length)).toEqual([3])
+})
+
+test('phosphate beside nitrogen is no phosphorus', async () => {
+  const folder = await newFolder()
+  for (const input of ['nitrogen', 'p2o5'])
+    await writeRaster(join(folder, `eth_wheat_${input}_normal_202608.tif`), [{ valueAt: smooth(20, 90) }], {
+      notes: NOTES,
+    })
+  const { drafted } = await draft(folder)
+  const inputs = drafted.manifests.flatMap(({ layers }) => layers.map(({ input }) => input?.value))
+  expect(inputs.toSorted()).toEqual(['N', 'P2O5'])
+})
+
+test('a unit of the file is converted, and its country is where it lies', async () => {
+  const folder = await newFolder()
+  const options = { notes: NOTES, unit: 't/ha', place: PLACES.rwa }
+  for (const word of ['normal', 'below'])
+    await writeRaster(join(folder, `potato_yield_${word}_2026-08.tif`), [{ valueAt: smooth(9, 21) }], options)
+  const { code, drafted } = await draft(folder)
+  expect([code, drafted.questions]).toEqual([0, []])
+  const [manifest] = drafted.manifests
+  expect(manifest?.country_code).toEqual({ value: 'rwa', from: expect.stringContaining('the extent 28.8, ') })
+  expect(manifest?.layers[0]?.scale?.value).toBe('1000')
+})
+
+test('a name that contradicts the place is a question', async () => {
+  const folder = await newFolder()
+  const options = { notes: NOTES, place: PLACES.rwa }
+  await writeRaster(
+    join(folder, 'et_wheat_yield_normal_202607.tif'),
+    [{ valueAt: smooth(900, 4200) }],
+    options,
+  )
+  const { drafted } = await draft(folder)
+  expect(drafted.questions.map(({ member, text, candidates }) => [member, text, candidates])).toContainEqual([
+    'country_code',
+    expect.stringContaining('says eth, and the extent 28.8, '),
+    ['eth', 'rwa'],
+  ])
+})
+
+describe('at a terminal', () => {
+  const hasTerminal = !spawnSync('script', ['--version']).error
+  let folder: string
+  beforeAll(async () => {
+    folder = await newFolder()
+    for (const word of ['abvoe', 'normal']) {
+      await writeRaster(join(folder, `et_wheat_nps_${word}_202607.tif`), [{ valueAt: smooth(30, 199) }], {
+        notes: { licence: 'CC0-1.0' },
+      })
+    }
+  })
+
+  test.skipIf(!hasTerminal)(
+    'questions are asked one by one, by number or text, with what the file has',
+    async () => {
+      const shown = await atTerminal(`draft ${folder}`, '1', 'Institute of tests')
+      expect(shown).toMatch(/scenario: "abvoe" in the name is nearly "above".*\(1 more\)/)
+      expect(shown).toMatch(
+        /minimum 30, mean [\d.]+, maximum 199, values in [\d.]+ % of the pixels; extent 33, 3\.3, 47\.72, 14\.9/,
+      )
+      const text = await readFile(join(folder, 'manifest.yaml'), 'utf8')
+      expect(text).toContain('    scenario: Above Normal')
+      expect(text).toContain('source: Institute of tests # as given')
+      expect(text).not.toContain('# ?')
+    },
+  )
+
+  test.skipIf(!hasTerminal)('an empty answer leaves the question in the manifest', async () => {
+    const shown = await atTerminal(`draft ${folder} --out ${join(folder, 'second.yaml')}`, '', '')
+    expect(shown).toContain('2 questions to answer')
+    expect((await readFile(join(folder, 'second.yaml'), 'utf8')).match(/^ *# \?/gm)).toHaveLength(2)
+  })
+
+  async function atTerminal(command: string, ...lines: string[]): Promise<string> {
+    const run = promisify(execFile)(
+      'script',
+      ['-qec', `${process.execPath} bin/run.mjs src/cli/agro.ts ${command}`, '/dev/null'],
+      { env: { ...process.env, ...testDatabase.environment } },
+    )
+    let asked = 0
+    run.child.stdout?.on('data', (text: string) => {
+      if (/Enter leaves it open: $/.test(text)) run.child.stdin?.write(`${lines[asked++] ?? ''}\n`)
+    })
+    const { stdout } = await run.catch((error) => error)
+    return stdout
+  }
+})
+
+test('a fill is asked about once for all files of an input, and one beside a nodata value in use is mended in its file', async () => {
+  const folder = await newFolder()
+  const write = (name: string, valueAt: BandToWrite['valueAt'], options = {}) =>
+    writeRaster(join(folder, `et_wheat_${name}_202607.tif`), [{ valueAt }], { notes: NOTES, ...options })
+  for (const word of ['normal', 'below']) {
+    await write(`urea_${word}`, smooth(5, 39), { nodata: null, fill: 0 })
+    const inTwo: BandToWrite['valueAt'] = (...place) =>
+      smooth(60, 160)(...place) ?? (place[1] < 9 ? undefined : -1)
+    await write(`dap_${word}`, inTwo)
+  }
+  const { drafted } = await draft(folder)
+  expect(drafted.questions.map(({ text, candidates }) => [text, candidates])).toEqual([
+    [expect.stringMatching(/^-1\? .*gdalwarp -srcnodata -1 .* The same holds for 1 more\.$/), ['keep it']],
+    [expect.stringMatching(/^0\? .*does that mean none\? The same holds for 1 more\.$/), ['0', 'keep it']],
+  ])
+  const text = await readFile(drafted.manifests[0]?.manifest ?? '', 'utf8')
+  expect(text.match(/^ *nodata: .*$/gm)).toEqual(Array(2).fill('    nodata: 0 # the question above'))
+})
+
+test('a unit that is none of the product, letters beside a certain word, and odds of what restates a season are asked', async () => {
+  const folder = await newFolder()
+  const valueAt = smooth(40, 200)
+  await writeRaster(join(folder, 'et_wheat_urea_k_normal_202607.tif'), [{ valueAt }], {
+    notes: NOTES,
+    unit: 'bags',
+  })
+  await writeRaster(join(folder, 'et_wheat_urea_dominant_202607.tif'), [{ valueAt }], { notes: NOTES })
+  await writeRaster(join(folder, 'et_odds_dominant_202607.tif'), [{ valueAt: () => 0.4 }], { notes: NOTES })
+  const { drafted } = await draft(folder)
+  expect(drafted.questions.map(({ member, text }) => [member, text])).toEqual([
+    ['input', '"k" in the name has several meanings: which one?'],
+    ['unit', 'et_wheat_urea_k_normal_202607.tif has the unit "bags": are the values in kg/ha?'],
+    ['role', expect.stringContaining('there is no layer that et_odds_dominant_202607.tif is about')],
+  ])
+})
