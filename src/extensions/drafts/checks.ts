@@ -2,6 +2,7 @@ import { RESTATING_SCENARIOS, SCENARIOS } from '#schemas/glossary.ts'
 import type { LayerSummary } from '#src/catalog/release-queries.ts'
 import { RANGE_CHECKS } from '#src/ingest/checks/ranges.ts'
 import { findApart, type LayerFacts, nodataStep, type Surroundings } from '#src/ingest/checks/rules.ts'
+import type { Extreme } from '#src/ingest/statistics.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import { sameGrid } from '#src/raster/grid.ts'
 import type { Band, Measured } from './bands.ts'
@@ -131,8 +132,9 @@ const CLEARLY = 0.02
 /** Of the difference, by which a value may fill more or less. */
 const FILLED = 0.1
 
-/** A value that most of the frame of a grid has, and no corner lacks. */
+/** Of the pixels, and of those at the edges of the grid. */
 const WIDE_FILL = 0.1
+const MOST_OF_FRAME = 0.5
 
 /**
  * Sisters of one input have values at the same places: one value that fills the rest means none. A layer without sisters on
@@ -152,7 +154,9 @@ function askNodata(
     median(sharesOf(layer, among)) ?? median(sharesOf(layer, all)) ?? measuredOf(layer).share
   const found = sisters.filter(isMeasured).map((layer) => {
     const usual = usualOf(layer)
-    return { layer, usual, value: findFill(measuredOf(layer), measuredOf(layer).share - usual) }
+    const isLone = sharesOf(layer, all).length === 0
+    const value = findFill(measuredOf(layer), measuredOf(layer).share - usual, isLone)
+    return { layer, usual, value }
   })
   const whole = found.filter(({ value }) => value === undefined).map(({ layer }) => layer)
   for (const { layer } of found.filter(({ value }) => value === undefined)) {
@@ -184,9 +188,8 @@ function askFill(
   if (nodata !== undefined) for (const one of group) one.layer.nodata = { value: nodata, from }
   if (answer !== undefined) return
   const part = percentText(fillCount(facts, value) / pixels)
-  const same = bands.length > 1 ? ` The same holds for ${bands.length - 1} more.` : ''
   const step = isTaken ? ` ${nodataStep([facts], value)}` : ''
-  const text = `${shortNumber(value)}? ${sharesText(layer, usual)}; ${part} are ${shortNumber(value)}: does that mean none?${step}${same}`
+  const text = `${shortNumber(value)}? ${sharesText(layer, usual)}; ${part} are ${shortNumber(value)}: does that mean none?${step}${alsoText(bands)}`
   const candidates = isTaken ? [KEEP] : [String(value), KEEP]
   ask({ id, member: 'nodata', text, candidates, bands, isOpen: !isTaken })
 }
@@ -215,8 +218,13 @@ function fillCount({ raw }: LayerFacts, value: number): number {
   return [raw?.values.low, raw?.values.high].find((end) => end?.value === value)?.count ?? 0
 }
 
-/** The value that fills what sisters lack, stands apart from all others, or lies all around. @param more share of the pixels */
-function findFill({ facts, pixels, share }: Measured, more: number): number | undefined {
+/**
+ * The value that fills what sisters lack, stands apart from all others, or lies all around.
+ *
+ * @param more share of the pixels
+ * @param isLone no other layer shows where values are: many zeros may be a fill
+ */
+function findFill({ facts, pixels, share }: Measured, more: number, isLone: boolean): number | undefined {
   const { low, high } = facts.raw?.values ?? {}
   const ends = [low, high].filter((end) => end != null)
   if (more > CLEARLY) {
@@ -225,12 +233,20 @@ function findFill({ facts, pixels, share }: Measured, more: number): number | un
   }
   const apart = findApart(facts)
   if (apart) return apart.value
-  // Countries do not fill the rectangle around them.
-  const corners = facts.raw?.frame.corners ?? []
-  if (share < 1 || corners.length < 4 || new Set(corners).size > 1) return undefined
-  return ends.find(
-    ({ value, count, next }) => value === corners[0] && next !== null && count / pixels > WIDE_FILL,
-  )?.value
+  const { frame } = facts.raw ?? {}
+  if (share === 1 && frame) {
+    // Countries do not fill the rectangle around them.
+    const around = [frame.values.low, frame.values.high].filter(
+      (end) => end != null && end.count > frame.values.count * MOST_OF_FRAME,
+    )
+    const filling = ends.find(
+      ({ value, next }) => next !== null && around.some((end) => end?.value === value),
+    )
+    if (filling && filling.count / pixels > WIDE_FILL) return filling.value
+  }
+  const isZero = ({ value, count, next }: Extreme) =>
+    value === 0 && next !== null && count / pixels > WIDE_FILL
+  return isLone && ends.some(isZero) ? 0 : undefined
 }
 
 /** In kilograms a hectare. */
@@ -286,58 +302,83 @@ function scaled({ band, scale }: CheckedLayer): LayerFacts {
   }
 }
 
-/** Values of another unit than the product's, as the check of ranges finds them; one question for all with one remedy. */
+/** Why the scale of a layer may be wrong, and the scales that would mend it. */
+interface Doubt {
+  layer: CheckedLayer
+  sentence: string
+  scales: string[]
+}
+
+/** Values of another unit than the product's, or than the sisters'; one question for all with the same remedies. */
 function askScales(layers: readonly CheckedLayer[], release: DraftRelease, around: Around, ask: Ask): void {
-  const { surroundings, published, answers } = around
-  const { product } = release
-  if (!surroundings || !product) return
-  const found = layers.flatMap((layer) => {
-    const { band } = layer
-    if (!isMeasured(layer)) return []
-    const facts = {
-      ...scaled(layer),
-      unit: product.unit,
-      origin: nameBand(band),
-      input: null,
-      scenario: null,
-    }
-    const issue = RANGE_CHECKS.flatMap((check) =>
-      check(
-        {
-          series: seriesOf(release),
-          coverages: [
-            { extent: measuredOf(layer).extent, pixels: measuredOf(layer).pixels, layers: [facts] },
-          ],
-        },
-        surroundings,
-      ),
-    )[0]
-    const sentence = issue?.sentence ?? compareWithPublished(layer, facts, published)
-    if (!sentence) return []
-    const remedy = /(?:Write scale: |scale )([\d.e-]+)/.exec(sentence)?.[1]?.replace(/\.$/, '')
-    return [{ layer, sentence, remedy }]
-  })
-  for (const group of groupBy(found, ({ remedy = '' }) => remedy)) {
-    const [{ sentence, remedy, layer }] = group as [(typeof found)[number]]
+  const measured = layers.filter(isMeasured)
+  const found = measured.flatMap((layer) => doubtValues(layer, release, around) ?? [])
+  const others = measured.filter((layer) => !found.some((doubt) => doubt.layer === layer))
+  const sisters = groupBy(others, ({ members: { input, role } }) => `${input?.value} ${role?.value}`)
+  const doubts = [...found, ...sisters.flatMap((group) => group.flatMap((one) => compareSisters(one, group)))]
+  for (const group of groupBy(doubts, ({ scales }) => scales.join())) {
+    const [{ sentence, scales, layer }] = group as [Doubt]
     const bands = group.map((one) => one.layer.band)
-    const id = `scale ${nameBand(layer.band)} ${remedy ?? ''}`.trim()
-    const answer = answers.get(id)
-    if (answer !== undefined) {
-      if (answer !== KEEP) for (const one of group) one.layer.scale = { value: answer, from: 'answered' }
-      continue
-    }
-    for (const one of remedy ? group : [])
-      one.layer.scale = { value: remedy ?? '', from: 'the question above' }
-    const same = bands.length > 1 ? ` The same holds for ${bands.length - 1} more.` : ''
-    ask({
-      id,
-      member: 'scale',
-      text: `${sentence}${same}`,
-      candidates: [...(remedy ? [remedy] : []), KEEP],
-      bands,
-      isOpen: true,
-    })
+    const id = `scale ${nameBand(layer.band)} ${scales.join()}`.trim()
+    const answer = around.answers.get(id)
+    const [scale] =
+      answer === undefined ? (scales.length === 1 ? scales : []) : answer === KEEP ? [] : [answer]
+    const from = answer === undefined ? 'the question above' : 'answered'
+    if (scale !== undefined) for (const one of group) one.layer.scale = { value: scale, from }
+    if (answer !== undefined) continue
+    const text = `${sentence}${alsoText(bands)}`
+    ask({ id, member: 'scale', text, candidates: [...scales, KEEP], bands, isOpen: true })
   }
+}
+
+function alsoText({ length }: readonly Band[]): string {
+  return length > 1 ? ` The same holds for ${length - 1} more.` : ''
+}
+
+/** As the check of ranges finds it, or beside what is published. */
+function doubtValues(
+  layer: CheckedLayer,
+  release: DraftRelease,
+  { surroundings, published }: Around,
+): Doubt | undefined {
+  const { product } = release
+  if (!surroundings || !product) return undefined
+  const { extent, pixels } = measuredOf(layer)
+  const labels = { unit: product.unit, origin: nameBand(layer.band), input: null, scenario: null }
+  const facts = { ...scaled(layer), ...labels }
+  const facing = { series: seriesOf(release), coverages: [{ extent, pixels, layers: [facts] }] }
+  const [issue] = RANGE_CHECKS.flatMap((check) => check(facing, surroundings))
+  const sentence = issue?.sentence ?? compareWithPublished(layer, facts, published)
+  if (!sentence) return undefined
+  const { factors = '' } = issue?.figures ?? {}
+  const named = String(factors).split(', ').filter(Boolean).map(Number)
+  const scales = named.map((factor) => shortNumber((facts.scale ?? 1) * factor))
+  const read = layer.scale && ` Its scale is ${layer.scale.value} already (${layer.scale.from}).`
+  return { layer, sentence: `${sentence}${read ?? ''}`, scales }
+}
+
+/** Scales that are mistaken for each other: of tonnes, and of integers for decimals. */
+const MISTAKEN = [1000, 100, 10, 0.1, 0.01, 0.001]
+
+/** Between a mean and that of sisters that are right. */
+const ALIKE = 2
+
+/** One file in another unit than those beside it, where both are plausible. */
+function compareSisters(layer: CheckedLayer, sisters: readonly CheckedLayer[]): Doubt[] {
+  const meanOf = (one: CheckedLayer) => scaled(one).statistics?.mean ?? 0
+  const own = meanOf(layer)
+  const usual = median(
+    sisters.flatMap((one) => (one === layer ? [] : meanOf(one))).filter((mean) => mean !== 0),
+  )
+  if (usual === undefined || own === 0) return []
+  const factor = usual / own
+  if (factor < FAR && factor > 1 / FAR) return []
+  // Of two, one question says both.
+  if (sisters.length === 2 && factor > 1) return []
+  const mending = MISTAKEN.filter((one) => factor / one < ALIKE && factor / one > 1 / ALIKE)
+  const scales = mending.map((one) => shortNumber((scaled(layer).scale ?? 1) * one))
+  const sentence = `${nameBand(layer.band)} has a mean of ${shortNumber(own)}, and its sisters have ${shortNumber(usual)}: is it in the same unit?`
+  return [{ layer, sentence, scales }]
 }
 
 function seriesOf({ head, product }: DraftRelease) {

@@ -9,12 +9,15 @@ import {
   type Surroundings,
 } from './rules.ts'
 
-/** Factors that mend mistakes, and how the values look, by the unit of a product. */
+/** Factors that mend mistakes, and how the values look, by the unit of a product: all that fit are offered. */
 const MISTAKES: Record<string, [factor: number, look: string][]> = {
   'kg/ha': [
     [1000, 'like tonnes'],
     [100, 'like quintals'],
+    [50, 'like bags of 50 kg'],
     [10, 'ten times too small'],
+    [2.471054, 'like kilograms an acre'],
+    [1.120851, 'like pounds an acre'],
     [0.1, 'ten times too large'],
     [0.01, 'a hundred times too large'],
     [0.001, 'like grams'],
@@ -23,9 +26,15 @@ const MISTAKES: Record<string, [factor: number, look: string][]> = {
     [0.001, 'like kilograms'],
     [0.1, 'like quintals'],
     [0.01, 'a hundred times too large'],
+    [2.471054, 'like tonnes an acre'],
     [10, 'like kilograms a square metre'],
     [1000, 'a thousand times too small'],
   ],
+}
+
+/** `1000, 100 or 10`. */
+function either(words: readonly string[]): string {
+  return words.join(', ').replace(/, ([^,]*)$/, ' or $1')
 }
 
 /** Parts of the least that the largest value of a layer reaches: for its mean, and for the largest spread. */
@@ -72,15 +81,17 @@ const range: Check = (release, { plausible }) =>
       large: [`a mean of ${said(mean)} ${layer.unit}`, `that of ${series} is at most ${said(bounds.meanTo)}`],
     }[fault]
     // A fill says nothing of the scale.
-    const mistakes = findApart(layer) ? [] : (MISTAKES[layer.unit] ?? [])
-    const [factor, look] = mistakes.find(([other]) => findFault(values, bounds, other) === undefined) ?? []
-    const scale =
-      layer.scale === undefined
-        ? `Multiply its scale by ${factor}`
-        : `Write scale: ${said(layer.scale * (factor ?? 1))}`
-    const step = factor
-      ? `these look ${look}. ${scale}.`
-      : 'is its nodata value missing, or its scale or unit wrong?'
+    const fitting = (findApart(layer) ? [] : (MISTAKES[layer.unit] ?? [])).filter(
+      ([factor]) => findFault(values, bounds, factor) === undefined,
+    )
+    // Near a bound the small factors of acres fit anything.
+    const mistakes = fitting.every(([, look]) => look.endsWith('an acre')) ? [] : fitting
+    const { scale } = layer
+    const scales = either(mistakes.map(([factor]) => said((scale ?? 1) * factor)))
+    const step =
+      mistakes.length > 0
+        ? `these look ${either(mistakes.map(([, look]) => look))}. ${scale === undefined ? 'Multiply its scale by' : 'Write scale:'} ${scales}.`
+        : 'is its nodata value missing, or its scale or unit wrong?'
     return {
       check: 'range',
       level: 'error',
@@ -91,6 +102,7 @@ const range: Check = (release, { plausible }) =>
         ...{ plausibleMinimum: bounds.minimum, plausibleMaximum: bounds.maximum },
         ...(fault === 'small' && { largestFrom: bounds.largestFrom }),
         ...(fault === 'large' && { meanTo: bounds.meanTo }),
+        ...(mistakes.length > 0 && { factors: mistakes.map(([factor]) => factor).join(', ') }),
       },
     }
   })

@@ -38,6 +38,69 @@ test('values of another unit, files for one layer, and a missing scenario are qu
   expect(asked).toContainEqual(['layers', 'there is no file for DAP, Below Normal: is that meant?', ['yes']])
 })
 
+/** What is asked of a folder with such layers. */
+async function askedOf(
+  layers: Record<string, BandToWrite['valueAt']>,
+  options: Parameters<typeof writeRaster>[2] = {},
+) {
+  const folder = await newFolder()
+  for (const [name, valueAt] of Object.entries(layers))
+    await writeRaster(join(folder, `${name}_202607.tif`), [{ valueAt }], { notes: NOTES, ...options })
+  const { drafted } = await draft(folder)
+  const asked = drafted.questions.map(({ member, text, candidates }) => [member, text, candidates])
+  return { asked, text: await readFile(drafted.manifests[0]?.manifest ?? '', 'utf8') }
+}
+
+test('values that may be of several units are asked with all factors, and none is written', async () => {
+  const { asked, text } = await askedOf({ et_sorghum_yield_normal: smooth(12, 45) })
+  expect(asked).toContainEqual([
+    'scale',
+    expect.stringContaining(
+      'these look like tonnes, like quintals, like bags of 50 kg or ten times too small',
+    ),
+    ['1000', '100', '50', '10', 'keep it'],
+  ])
+  expect(text).not.toMatch(/^ *scale:/m)
+})
+
+test.each([
+  [0.1, ['10', 'keep it']],
+  [10, ['0.1', 'keep it']],
+])(
+  'a file whose values are %s times those of its sisters is asked about, though both are plausible',
+  async (factor, candidates) => {
+    const { asked } = await askedOf({
+      et_sorghum_yield_above: smooth(3000, 4500),
+      et_sorghum_yield_normal: smooth(2500 * factor, 4200 * factor),
+      et_sorghum_yield_below: smooth(2000, 3600),
+    })
+    expect(asked).toContainEqual([
+      'scale',
+      expect.stringMatching(
+        /^et_sorghum_yield_normal_202607\.tif has a mean of .*, and its sisters have .*: is it in the same unit\?$/,
+      ),
+      candidates,
+    ])
+  },
+)
+
+test('zeros around the values of a lone layer are asked about, in its corners or not', async () => {
+  const valueAt = smooth(40, 190)
+  const isCorner = (column: number, row: number) => column < 20 && row < 20
+  const inCorner: BandToWrite['valueAt'] = (...place) => valueAt(...place) ?? (isCorner(...place) ? 41 : 0)
+  for (const layer of [
+    inCorner,
+    (...place: [number, number]) => (isCorner(...place) ? undefined : inCorner(...place)),
+  ]) {
+    const { asked } = await askedOf({ et_wheat_urea_normal: layer })
+    expect(asked).toContainEqual([
+      'nodata',
+      expect.stringMatching(/^0\? .*% are 0: does that mean none\?/),
+      expect.anything(),
+    ])
+  }
+})
+
 test.each([
   ['yield_gap', 'gap'],
   ['yield_rmse', 'rmse'],
