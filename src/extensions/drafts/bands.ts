@@ -38,12 +38,21 @@ export interface Band {
   measured?: Measured
   /** Why it cannot. */
   fault?: string
+  /** Of a layer in several files, side by side: their bands. */
+  tiles?: readonly Band[]
+}
+
+/** The bands of files. */
+export function tilesOf(band: Band): readonly Band[] {
+  return band.tiles ?? [band]
 }
 
 export interface Drop {
   folder: string
   bands: readonly Band[]
   leftOut: readonly LeftOut[]
+  /** Bands that side by side are one, by the names of all. */
+  joined: Map<string, Band>
 }
 
 /** Files of these endings are meant as layers, also where they are damaged. */
@@ -73,7 +82,7 @@ export async function readDrop(
     }
     progress((index + 1) / candidates.length)
   }
-  return { folder, bands, leftOut: leftOut.toSorted((a, b) => (a.file < b.file ? -1 : 1)) }
+  return { folder, bands, leftOut: leftOut.toSorted((a, b) => (a.file < b.file ? -1 : 1)), joined: new Map() }
 }
 
 /** Without the path of the folder. */
@@ -84,7 +93,7 @@ function shortened(error: unknown, { path, file }: Candidate): string {
 async function readFileBands(database: Database, candidate: Candidate): Promise<Band[]> {
   const bands = await describeBands(candidate)
   try {
-    const measured = await measure(database, candidate.path, bands)
+    const measured = await measure(database, [candidate.path], bands)
     return bands.map((band) => ({ ...band, measured: measured.get(band.number) as Measured }))
   } catch (error) {
     const fault = shortened(error, candidate)
@@ -114,11 +123,15 @@ async function describeBands({ path, file }: Candidate): Promise<Band[]> {
 }
 
 /** As a load would read it; what it means is not known yet. */
-async function measure(database: Database, path: string, bands: Band[]): Promise<Map<number, Measured>> {
+async function measure(
+  database: Database,
+  files: [string, ...string[]],
+  bands: readonly Band[],
+): Promise<Map<number, Measured>> {
   const release = await openGeoTiffs(database.writer, {
     ...{ product: '', country_code: '', source: '', licence: '', lossy: true },
     layers: bands.map(({ number }) => ({
-      ...{ files: [path], band: number, unit: '', decimals: 2, scenario: String(number) },
+      ...{ files, band: number, unit: '', decimals: 2, scenario: String(number) },
     })),
   })
   try {
@@ -134,7 +147,7 @@ async function measure(database: Database, path: string, bands: Band[]): Promise
         measured.set(Number(layer.scenario), { grid, extent, pixels, share, statistics, offset, facts })
       }
     }
-    if (measured.size === 0) throw new OperatorError(`${path} has no band of values.`)
+    if (measured.size === 0) throw new OperatorError(`${files[0]} has no band of values.`)
     return measured
   } finally {
     await release.close()
@@ -145,4 +158,53 @@ async function readAll(coverage: CoverageSource) {
   const collector = layerCollector(coverage)
   for (const window of coverage.windows) collector.add(window, await coverage.read(window))
   return collector.result().layers
+}
+
+/** Bands that lie side by side, read as one; undefined for others. Each set is read once. */
+export async function joinTiles(
+  database: Database,
+  drop: Drop,
+  tiles: readonly Band[],
+): Promise<Band | undefined> {
+  const [first, ...others] = tiles
+  if (!first || others.length === 0 || !areTiles(tiles)) return undefined
+  const name = tiles.map(({ file }) => file).join(' ')
+  const before = drop.joined.get(`${name} ${first.number}`)
+  if (before) return before
+  const files = [first.path, ...others.map(({ path }) => path)] as [string, ...string[]]
+  const measured = await measure(database, files, [first]).catch(() => undefined)
+  if (!measured) return undefined
+  const file = `${first.file} and ${others.length} more`
+  const joined = { ...first, file, tiles, measured: measured.get(first.number) as Measured }
+  drop.joined.set(`${name} ${first.number}`, joined)
+  return joined
+}
+
+/** Of a pixel, by which edges may differ. */
+const NEAR = 0.1
+
+/** Whether grids of one kind touch, and do not overlap. */
+function areTiles(bands: readonly Band[]): boolean {
+  const boxes = bands.flatMap(({ measured, number, count }) => {
+    if (!measured) return []
+    const { originX, originY, pixelWidth, pixelHeight, width, height, srid } = measured.grid
+    const kind = [srid, pixelWidth.toPrecision(6), pixelHeight.toPrecision(6), number, count].join(' ')
+    const [left, top] = [originX / pixelWidth, originY / pixelHeight]
+    return [{ kind, left, top, right: left + width, bottom: top + height }]
+  })
+  const [first] = boxes
+  if (!first || boxes.length < bands.length || boxes.some(({ kind }) => kind !== first.kind)) return false
+  /** Pixels that two have in common, across and down; 0 where they touch. */
+  const common = (one: typeof first, other: typeof first) => [
+    Math.min(one.right, other.right) - Math.max(one.left, other.left),
+    Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top),
+  ]
+  const pairs = boxes.flatMap((one, at) => boxes.slice(at + 1).map((other) => common(one, other)))
+  const overlaps = pairs.some((sides) => sides.every((pixels) => pixels > NEAR))
+  const touches = (one: typeof first) =>
+    boxes.some((other) => {
+      const sides = common(one, other)
+      return other !== one && Math.min(...sides) >= -NEAR && Math.max(...sides) > NEAR
+    })
+  return !overlaps && boxes.every(touches)
 }

@@ -7,7 +7,7 @@ import { percentText, shortNumber } from '#src/lib/round.ts'
 import { sameGrid } from '#src/raster/grid.ts'
 import type { Band, Measured } from './bands.ts'
 import type { Guess } from './labels.ts'
-import { type Answers, KEEP, LEAVE_OUT, nameBand, nameBands, type Question, YES } from './questions.ts'
+import { type Answers, KEEP, LEAVE_OUT, nameBand, nameBands, type Question, TILES, YES } from './questions.ts'
 import type { DraftLayer, DraftRelease } from './releases.ts'
 
 /** A layer with what its pixels say. */
@@ -32,6 +32,8 @@ interface Around {
   surroundings: Surroundings | undefined
   published: Published | undefined
   answers: Answers
+  /** Files for one layer that lie side by side, by the ids of their questions. */
+  adjacent: ReadonlySet<string>
 }
 
 /** Compares the bands of a release with each other, with usual values, and with the published release. */
@@ -47,7 +49,7 @@ export function checkRelease(release: DraftRelease, around: Around): Checked {
       return !isOut
     })
     .map((layer): CheckedLayer => ({ ...layer, scale: convert(layer, release), nodata: undefined }))
-  for (const group of groupBy(layers, keyOf)) askTwice(group, answers, ask)
+  for (const group of groupBy(layers, keyOf)) askTwice(group, around, ask)
   const isOfSeasons = release.product?.seasonal !== false
   const roleOf = ({ members }: DraftLayer) => members.role?.value ?? ''
   for (const sisters of groupBy(layers, isOfSeasons ? sisterKey : roleOf)) {
@@ -64,7 +66,7 @@ export function checkRelease(release: DraftRelease, around: Around): Checked {
   return { layers, questions, leftOut }
 }
 
-const keyOf = ({ members: { input, scenario, condition, role } }: DraftLayer) =>
+export const keyOf = ({ members: { input, scenario, condition, role } }: DraftLayer) =>
   JSON.stringify([input?.value, scenario?.value, condition?.value, role?.value])
 
 /** Layers that differ by their scenario alone. */
@@ -90,20 +92,25 @@ function isLeftOut(layer: DraftLayer, all: readonly DraftLayer[], answers: Answe
   return kept !== undefined && kept !== name
 }
 
-const twiceId = (twins: readonly DraftLayer[]) => `twice ${twins.map(({ band }) => nameBand(band)).join(' ')}`
+export const twiceId = (twins: readonly DraftLayer[]) =>
+  `twice ${twins.map(({ band }) => nameBand(band)).join(' ')}`
 
 type Ask = (question: Question) => void
 
 /** Several files for one layer: which counts is never chosen. */
-function askTwice(twins: readonly CheckedLayer[], answers: Answers, ask: Ask): void {
+function askTwice(twins: readonly CheckedLayer[], { answers, adjacent }: Around, ask: Ask): void {
   const [first] = twins
-  if (!first || twins.length === 1 || answers.has(twiceId(twins))) return
+  const id = twiceId(twins)
+  if (!first || twins.length === 1 || answers.has(id)) return
   // What is not known yet may distinguish them.
   if (!first.members.scenario && !first.members.input) return
   const bands = twins.map(({ band }) => band)
-  const candidates = bands.map(nameBand)
-  const text = `${candidates.join(' and ')} are both for ${labelsText(first)}: which one counts?`
-  ask({ id: twiceId(twins), member: 'file', text, candidates, bands, isOpen: false })
+  const names = bands.map(nameBand)
+  const isSideBySide = adjacent.has(id)
+  const doubt = isSideBySide ? ', and lie side by side: are they tiles of it?' : ': which one counts?'
+  const text = `${names.join(' and ')} are ${names.length === 2 ? 'both' : 'all'} for ${labelsText(first)}${doubt}`
+  const candidates = isSideBySide ? [TILES, ...names] : names
+  ask({ id, member: 'file', text, candidates, bands, isOpen: false })
 }
 
 const measuredOf = (layer: CheckedLayer) => layer.band.measured as Measured

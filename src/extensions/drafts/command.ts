@@ -13,7 +13,7 @@ import {
 } from '#src/cli/terminal.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { readDrop } from './bands.ts'
+import { readDrop, tilesOf } from './bands.ts'
 import { askAll } from './dialogue.ts'
 import { type Draft, type ManifestDraft, makeDraft, openContext } from './draft.ts'
 import { countText, listSaid, manifestName, refuseEmpty } from './folder.ts'
@@ -119,7 +119,13 @@ function describe(draft: Draft, written: readonly NamedManifest[]): CommandAnswe
     const places = written.flatMap(({ path, lines }) =>
       (lines.get(id) ?? []).map((line) => ({ manifest: path, line })),
     )
-    return { member, text, candidates, files: [...new Set(bands.map(({ file }) => file))], places }
+    return {
+      member,
+      text,
+      candidates,
+      files: [...new Set(bands.flatMap(tilesOf).map(({ file }) => file))],
+      places,
+    }
   })
   const value = {
     manifests: written.map(({ path, manifest: { head, source, licence, layers } }) => ({
@@ -132,7 +138,8 @@ function describe(draft: Draft, written: readonly NamedManifest[]): CommandAnswe
       }),
       ...guesses({ source, licence }),
       layers: layers.map(({ band, members, unit, scale, nodata }) => ({
-        ...{ file: band.file, band: band.number, ...guesses({ ...members, unit, scale, nodata }) },
+        ...{ file: tilesOf(band)[0]?.file, files: band.tiles?.map(({ file }) => file), band: band.number },
+        ...guesses({ ...members, unit, scale, nodata }),
       })),
     })),
     questions: placed,

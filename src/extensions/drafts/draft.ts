@@ -5,13 +5,21 @@ import type { Database } from '#src/data/database.ts'
 import { findSurroundings } from '#src/ingest/checks/queries.ts'
 import type { Surroundings } from '#src/ingest/checks/rules.ts'
 import { percentText } from '#src/lib/round.ts'
-import type { Drop } from './bands.ts'
-import { type Checked, type CheckedLayer, checkRelease, type Published } from './checks.ts'
+import { type Drop, joinTiles, tilesOf } from './bands.ts'
+import {
+  type Checked,
+  type CheckedLayer,
+  checkRelease,
+  groupBy,
+  keyOf,
+  type Published,
+  twiceId,
+} from './checks.ts'
 import { COVERED, fitExtent } from './heads.ts'
 import type { Guess } from './labels.ts'
-import { type Answers, nameBand, nameBands, type Question } from './questions.ts'
-import { type DraftRelease, sortBands } from './releases.ts'
-import { type Catalogue, readVocabulary, type Vocabulary } from './vocabulary.ts'
+import { type Answers, nameBand, nameBands, type Question, TILES } from './questions.ts'
+import { type DraftLayer, type DraftRelease, sortBands } from './releases.ts'
+import { type Catalogue, partsOf, readVocabulary, type Vocabulary } from './vocabulary.ts'
 
 /** What the database knows, and the operator. */
 export interface Context {
@@ -76,7 +84,8 @@ export async function makeDraft(drop: Drop, context: Context, answers: Answers):
   const leftOut = [...drop.leftOut, ...sorted.leftOut]
   for (const release of sorted.releases) {
     const { surroundings, published } = await lookAround(release, context)
-    const checked = checkRelease(release, { surroundings, published, answers })
+    const adjacent = await joinAdjacent(release, drop, context, answers)
+    const checked = checkRelease(release, { surroundings, published, answers, adjacent })
     leftOut.push(...checked.leftOut)
     if (checked.layers.length > 0)
       manifests.push(finish(release, checked, published, sorted.questions, context, answers))
@@ -84,6 +93,45 @@ export async function makeDraft(drop: Drop, context: Context, answers: Answers):
   const all = [...sorted.questions, ...manifests.flatMap(({ questions }) => questions)]
   return { manifests, questions: [...new Map(all.map((one) => [one.id, one])).values()], leftOut }
 }
+
+/**
+ * Files of one layer that lie side by side become one, where a number alone distinguishes their names, or where a person
+ * says so.
+ *
+ * @returns the ids of questions about others
+ */
+async function joinAdjacent(
+  release: DraftRelease,
+  drop: Drop,
+  { database }: Context,
+  answers: Answers,
+): Promise<Set<string>> {
+  const adjacent = new Set<string>()
+  const layers: DraftLayer[] = []
+  for (const twins of groupBy(release.layers, keyOf)) {
+    const [first, ...others] = twins as [DraftLayer, ...DraftLayer[]]
+    const id = twiceId(twins)
+    const tiles = twins.map(({ band }) => band)
+    const band =
+      first.members.scenario || first.members.input ? await joinTiles(database, drop, tiles) : undefined
+    const names = tiles.map(({ file }) =>
+      partsOf(file)
+        .filter((part) => !TILE_NUMBER.test(part))
+        .join(' '),
+    )
+    const isSure = new Set(names).size === 1 || answers.get(id) === TILES
+    if (band && isSure) layers.push({ ...first, band })
+    else {
+      layers.push(first, ...others)
+      if (band) adjacent.add(id)
+    }
+  }
+  release.layers = layers
+  return adjacent
+}
+
+/** `2`, `r1`, `tile3`; what names a month is the same in all. */
+const TILE_NUMBER = /^[a-z]{0,4}\d+$/
 
 /** Nothing for a series that the database does not have. */
 async function lookAround({ head, product }: DraftRelease, { database: { writer }, catalogue }: Context) {
@@ -156,7 +204,7 @@ function finish(
     questions,
   }
   askCrop(made, catalogue, answers)
-  const bands = layers.map(({ band }) => band)
+  const bands = layers.flatMap(({ band }) => [band, ...tilesOf(band)])
   // Those of its bands that were asked before it was a release.
   made.questions = [
     ...before.filter((one) => one.bands.some((band) => bands.includes(band))),

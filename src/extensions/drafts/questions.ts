@@ -25,6 +25,7 @@ export const KEEP = 'keep it'
 export const LEAVE_OUT = 'leave it out'
 export const IGNORE = 'nothing'
 export const YES = 'yes'
+export const TILES = 'all, as tiles of one layer'
 
 /** Names a band in a sentence. */
 export function nameBand({ file, number, count }: Band): string {

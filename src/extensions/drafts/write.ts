@@ -2,6 +2,7 @@ import { dirname, relative, sep } from 'node:path'
 import { stringify } from 'yaml'
 import { compareLayers } from '#src/ingest/source.ts'
 import { shortNumber } from '#src/lib/round.ts'
+import { type Band, tilesOf } from './bands.ts'
 import type { CheckedLayer } from './checks.ts'
 import type { ManifestDraft } from './draft.ts'
 import type { Guess } from './labels.ts'
@@ -99,7 +100,7 @@ function writeLayer(page: Page, layer: CheckedLayer, draft: ManifestDraft, path:
   const { band, members, unit, scale, nodata } = layer
   const { product, layers } = draft
   const companions = layers.filter((one) => one.members.role && isAbout(one, layer))
-  const about = [layer, ...companions].map((one) => one.band)
+  const about = [layer, ...companions].flatMap(({ band }) => [band, ...tilesOf(band)])
   page.ask(
     ({ bands, member, id }) =>
       bands.some((one) => about.includes(one)) &&
@@ -107,7 +108,7 @@ function writeLayer(page: Page, layer: CheckedLayer, draft: ManifestDraft, path:
       !['layers', 'allow'].includes(member),
     '  ',
   )
-  page.line(`  - file: ${scalar(pathFrom(path, band.path))}`)
+  page.line(`  - ${filesText(band, path)}`)
   if (band.count > 1) page.line(`    band: ${band.number}${comment(band.description ?? '')}`)
   for (const member of ['input', 'scenario', 'condition'] as const) {
     const guess = members[member] ?? page.likeliest(member, layer)
@@ -140,7 +141,7 @@ function writeCompanions(page: Page, layer: CheckedLayer, companions: CheckedLay
     const { band, nodata } = companion
     const isPercent = role === 'probability' && (band.measured?.statistics.maximum ?? 0) > LARGEST_SHARE
     const parts = [
-      ...(band.file === layer.band.file ? [] : [`file: ${inBraces(pathFrom(path, band.path))}`]),
+      ...(band.file === layer.band.file ? [] : [filesText(band, path)]),
       ...(band.count > 1 || band.file === layer.band.file ? [`band: ${band.number}`] : []),
       ...(isPercent ? ["unit: '%'"] : []),
       ...(nodata ? [`nodata: ${nodata.value}`] : []),
@@ -151,8 +152,12 @@ function writeCompanions(page: Page, layer: CheckedLayer, companions: CheckedLay
   if (ends.low !== '0.1' || ends.high !== '0.9') page.line(`    range: [${ends.low}, ${ends.high}]`)
 }
 
-function pathFrom(manifest: string, path: string): string {
-  return relative(dirname(manifest), path).replaceAll(sep, '/')
+/** Files are relative to the manifest. */
+function filesText(band: Band, manifest: string): string {
+  const names = tilesOf(band).map(({ path }) =>
+    inBraces(relative(dirname(manifest), path).replaceAll(sep, '/')),
+  )
+  return band.tiles ? `files: [${names.join(', ')}]` : `file: ${names[0]}`
 }
 
 /** A value as YAML has it, in one line. */

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { ownDatabase } from '#test/setup/open-service.ts'
 import { draftFolder, NOTES } from './drafting.ts'
@@ -81,6 +82,35 @@ test.each([
       ),
       candidates,
     ])
+  },
+)
+
+const [WEST, NORTH, WIDE, HIGH] = PLACES.eth as [number, number, number, number]
+
+test.each([
+  ['a number', 'tile_1', 'tile_2', []],
+  ['pixels, as exports have them', '0000000000-0000000000', '0000000000-0000000064', []],
+  ['a word', 'east', 'west', [['file', expect.stringContaining('lie side by side: are they tiles of it?')]]],
+])(
+  'files side by side whose names differ by %s are one layer, or asked about',
+  async (_, first, second, expected) => {
+    const folder = await newFolder()
+    for (const [at, tile] of [first, second].entries()) {
+      const place: [number, number, number, number] = [WEST + 32 * at * WIDE, NORTH, WIDE / 2, HIGH]
+      const file = join(folder, `et_wheat_yield_normal_202607-${tile}.tif`)
+      await writeRaster(file, [{ valueAt: smooth(1500, 4000) }], { notes: NOTES, place })
+    }
+    const { drafted } = await draft(folder)
+    expect(drafted.questions.map(({ member, text }) => [member, text])).toEqual(expected)
+    const manifest = drafted.manifests[0]?.manifest ?? ''
+    if (expected.length > 0) expect(drafted.questions[0]?.candidates[0]).toBe('all, as tiles of one layer')
+    else {
+      const files = [first, second].map((tile) => `et_wheat_yield_normal_202607-${tile}.tif`)
+      expect(await readFile(manifest, 'utf8')).toContain(`  - files: [${files.join(', ')}]\n`)
+      expect(drafted.manifests[0]?.layers).toMatchObject([{ file: files[0], files }])
+      const { code, stderr } = await runAgro(testDatabase, 'ingest', manifest, '--dry-run')
+      expect(code, stderr).toBe(0)
+    }
   },
 )
 
