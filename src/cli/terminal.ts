@@ -52,14 +52,15 @@ export function say(kind: 'note' | 'error' | 'allowed', sentence: string): void 
 }
 
 /** Aborted by a signal; without it a signal ends the command at once. */
-let undoing: AbortController | undefined
+let undoing: { controller: AbortController; sentence: string } | undefined
 
-/** The work undoes itself when Ctrl-C or SIGTERM aborts the signal. @throws {ExitWith} then */
+/** The work undoes itself when Ctrl-C or SIGTERM aborts the signal. @param what it does then @throws {ExitWith} then */
 export async function undoneByInterrupt<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
+  what = 'what was begun is undone first',
 ): Promise<Result> {
   const controller = new AbortController()
-  undoing = controller
+  undoing = { controller, sentence: `Ending: ${what} (once more ends it at once).` }
   try {
     return await work(controller.signal)
   } finally {
@@ -72,9 +73,9 @@ export function interrupt(number: number): void {
   const code = 128 + number
   // The next line must not begin behind a progress bar.
   if (process.stderr.isTTY) process.stderr.write('\n')
-  if (!undoing || undoing.signal.aborted) process.exit(code)
-  console.error('Ending: what was begun is undone first (once more ends it at once).')
-  undoing.abort(new ExitWith(code))
+  if (!undoing || undoing.controller.signal.aborted) process.exit(code)
+  console.error(undoing.sentence)
+  undoing.controller.abort(new ExitWith(code))
 }
 
 /** Questions go to stderr, so that stdout can be a file. */
@@ -119,9 +120,20 @@ async function readInput(): Promise<string> {
   return decodeFile(Buffer.concat(chunks), { source: 'The password on stdin' }).replace(/\r?\n$/, '')
 }
 
-export async function question(prompt: string, { hidden = false } = {}): Promise<string> {
+/**
+ * Asks at the terminal.
+ *
+ * @param fresh what was typed before is no answer
+ * @throws {unknown} the reason of an aborted signal
+ */
+export async function question(
+  prompt: string,
+  { hidden = false, fresh = false, signal }: { hidden?: boolean; fresh?: boolean; signal?: AbortSignal } = {},
+): Promise<string> {
+  if (fresh) await discardTyped()
   const lines = createInterface({
     input: process.stdin,
+    signal,
     // With `terminal`, readline gets single keys, and the terminal echoes none.
     output: hidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : process.stderr,
     terminal: hidden,
@@ -130,10 +142,29 @@ export async function question(prompt: string, { hidden = false } = {}): Promise
   process.stderr.write(prompt)
   try {
     return await answerTo(lines)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
   } finally {
     lines.close()
     if (hidden) process.stderr.write('\n')
   }
+}
+
+/** A terminal gives a line a read, and a begun one only as single keys. */
+async function discardTyped(): Promise<void> {
+  if (!process.stdin.isTTY) return
+  let typed = true
+  const hear = () => {
+    typed = true
+  }
+  process.stdin.setRawMode(true).on('data', hear)
+  while (typed) {
+    typed = false
+    // A turn begins the read, and one has what there is.
+    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+  }
+  process.stdin.off('data', hear).setRawMode(false).pause()
 }
 
 function answerTo(lines: Interface): Promise<string> {

@@ -1,5 +1,6 @@
-import { stat, writeFile } from 'node:fs/promises'
-import { extname, join, resolve } from 'node:path'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import { PRODUCTS } from '#schemas/products/index.ts'
 import { type CommandAnswer, command, lookInDatabase } from '#src/cli/command.ts'
 import { printable } from '#src/cli/table.ts'
 import {
@@ -10,15 +11,17 @@ import {
   print,
   progressIfLong,
   report,
+  undoneByInterrupt,
 } from '#src/cli/terminal.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { readDrop, tilesOf } from './bands.ts'
 import { askAll } from './dialogue.ts'
-import { type Draft, type ManifestDraft, makeDraft, openContext } from './draft.ts'
-import { countText, listSaid, manifestName, refuseEmpty } from './folder.ts'
+import { answersOf, type Draft, type ManifestDraft, makeDraft, openContext } from './draft.ts'
+import { countText, listSaid, refuseEmpty } from './folder.ts'
 import type { Guess } from './labels.ts'
-import { type WrittenManifest, writeManifest } from './write.ts'
+import type { Answers } from './questions.ts'
+import { readAnswers, type WrittenManifest, writeManifest } from './write.ts'
 
 interface DraftOptions extends Output {
   out?: string
@@ -44,8 +47,9 @@ export const draftCommand = command({
   ],
   help: `
 A folder of several releases has a manifest for each, such as manifest-yield-eth-wheat-2026-07.yaml beside what --out
-names. A terminal asks what is uncertain; without one, and with --json, it stands in the manifest as a line \`# ?\`, which
-\`agro ingest\` refuses. Exit codes: 0 nothing is uncertain, 3 there are questions.`,
+names. A terminal asks what is uncertain. Without one, with --json, and after the answer "later", a question stands in the
+manifest as a line \`# ?\`. \`agro ingest\` refuses such a manifest. At a terminal the same command goes on with it, also
+after Ctrl-C. Exit codes: 0 nothing is uncertain, 3 there are questions.`,
   examples: [
     'agro draft season-2026-07',
     'agro draft season-2026-07 --out wheat.yaml --words words.yaml',
@@ -54,21 +58,23 @@ names. A terminal asks what is uncertain; without one, and with --json, it stand
   run: (options: DraftOptions, given: string) =>
     lookInDatabase(async (database, config) => {
       const folder = pathNamed(given)
-      const words = options.words === undefined ? config.DRAFT_WORDS : pathNamed(options.words)
-      const context = await openContext(database, words, options)
-      const drop = await readDrop(database, folder, progressIfLong('reading'))
-      const first = await makeDraft(drop, context, new Map())
-      refuseEmpty(folder, first)
       const target = options.out === undefined ? join(folder, 'manifest.yaml') : pathNamed(options.out)
       const isAsking = isInteractive() && !options.json
-      for (const manifest of first.manifests)
-        await refuseThere(nameTarget(target, manifest, first.manifests.length), options)
-      const { draft } = isAsking ? await askAll(drop, context, report) : { draft: first }
-      const written = draft.manifests.map((manifest): NamedManifest => {
-        const path = nameTarget(target, manifest, draft.manifests.length)
-        return { manifest, path, ...writeManifest(manifest, path) }
-      })
-      for (const one of written) await write(one, options)
+      const begun = await readBegun(target, isAsking, options)
+      const words = options.words === undefined ? config.DRAFT_WORDS : pathNamed(options.words)
+      const context = await openContext(database, words)
+      const drop = await readDrop(database, folder, progressIfLong('reading'))
+      const kept = new Map([...begun.values()].flatMap((text) => readAnswers(text) ?? []))
+      const name = (draft: Draft, answers: Answers) => nameManifests(target, draft, answers)
+      for (const one of name(await makeDraft(drop, context, kept), kept))
+        await refuseChanged(one, begun, options)
+      const answers = new Map([...kept, ...answersOf(options)])
+      const first = await makeDraft(drop, context, answers)
+      refuseEmpty(folder, first)
+      const ask = (signal: AbortSignal) => askAll(drop, context, answers, report, signal)
+      const draft = isAsking ? await undoneByInterrupt(ask, 'what is answered is written') : first
+      const written = name(draft, answers)
+      for (const one of written) await write(one, begun.has(one.path), options)
       print(options, ...describe(draft, written))
       if (draft.questions.length > 0) throw new ExitWith(HAS_QUESTIONS)
       return undefined
@@ -81,18 +87,53 @@ interface NamedManifest extends WrittenManifest {
 }
 
 /** Several stand beside the named one. */
-function nameTarget(target: string, manifest: ManifestDraft, count: number): string {
-  if (count === 1) return target
+function nameManifests(target: string, { manifests }: Draft, answers: Answers): NamedManifest[] {
   const ending = extname(target)
-  const release = manifestName(manifest, count)
-    .replace(/^manifest/, '')
-    .replace(/\.yaml$/, '')
-  return resolve(`${target.slice(0, target.length - ending.length)}${release}${ending}`)
+  const stem = target.slice(0, target.length - ending.length)
+  return manifests.map((manifest) => {
+    const path = manifests.length === 1 ? target : resolve(`${stem}-${manifest.name}${ending}`)
+    return { manifest, path, ...writeManifest(manifest, path, answers) }
+  })
+}
+
+/**
+ * Manifests that are there before anything is read, by their paths: at a terminal those with questions are gone on with.
+ *
+ * @throws {OperatorError} for others
+ */
+async function readBegun(
+  target: string,
+  isAsking: boolean,
+  { force = false }: DraftOptions,
+): Promise<Map<string, string>> {
+  const begun = new Map<string, string>()
+  if (force) return begun
+  const [folder, ending] = [dirname(target), extname(target)]
+  const stem = basename(target, ending)
+  const isOurs = (name: string) =>
+    name === basename(target) ||
+    PRODUCTS.list.some(({ code }) => name.startsWith(`${stem}-${code}-`) && name.endsWith(ending))
+  for (const name of (await readdir(folder).catch(() => [])).filter(isOurs)) {
+    const path = name === basename(target) ? target : resolve(folder, name)
+    const text = await readFile(path, 'utf8').catch(() => '')
+    if (!isAsking || !readAnswers(text)) refuseOverwriting(path)
+    begun.set(path, text)
+  }
+  return begun
 }
 
 /** Before a person answers questions for nothing. */
-async function refuseThere(path: string, { force = false }: DraftOptions): Promise<void> {
-  if (!force && (await stat(path).catch(() => undefined))) refuseOverwriting(path)
+async function refuseChanged(
+  { path, text }: NamedManifest,
+  begun: ReadonlyMap<string, string>,
+  { force = false }: DraftOptions,
+): Promise<void> {
+  const before = begun.get(path)
+  if (before !== undefined && before !== text) {
+    const sentence = `${path} or its folder was changed since it was drafted: --force asks anew and writes over it.`
+    throw new OperatorError(sentence, { code: 'ALREADY_THERE' })
+  }
+  if (before === undefined && !force && (await stat(path).catch(() => undefined))) refuseOverwriting(path)
 }
 
 function refuseOverwriting(path: string): never {
@@ -100,8 +141,8 @@ function refuseOverwriting(path: string): never {
   throw new OperatorError(sentence, { code: 'ALREADY_THERE' })
 }
 
-async function write({ path, text }: NamedManifest, { force = false }: DraftOptions): Promise<void> {
-  await writeFile(path, text, { flag: force ? 'w' : 'wx' }).catch((error) => {
+async function write({ path, text }: NamedManifest, isBegun: boolean, { force = false }: DraftOptions) {
+  await writeFile(path, text, { flag: force || isBegun ? 'w' : 'wx' }).catch((error) => {
     if (readErrorCode(error) === 'EEXIST') refuseOverwriting(path)
     throw new OperatorError(`${path} cannot be written: ${formatError(error)}.`)
   })

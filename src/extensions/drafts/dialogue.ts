@@ -6,32 +6,47 @@ import { findPublishedLayer } from './checks.ts'
 import { type Context, type Draft, makeDraft } from './draft.ts'
 import { extentText } from './heads.ts'
 import { readName } from './names.ts'
-import { type Answers, IGNORE, type Question } from './questions.ts'
+import { IGNORE, type Question } from './questions.ts'
 import { readMeaning } from './releases.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
-/** Asks a person one question after the other. An empty answer leaves it in the manifest. */
+/**
+ * Asks a person one question after the other, until all are answered, left for later, or the person ends it.
+ *
+ * @param answers takes those that are given
+ */
 export async function askAll(
   drop: Drop,
   context: Context,
+  answers: Map<string, string>,
   say: (text: string) => void,
-): Promise<{ draft: Draft; answers: Answers }> {
-  const answers = new Map<string, string>()
+  signal: AbortSignal,
+): Promise<Draft> {
   const skipped = new Set<string>()
   for (;;) {
     const draft = await makeDraft(drop, context, answers)
     const open = draft.questions.filter(({ id }) => !skipped.has(id))
     const [question] = open
-    if (!question) return { draft, answers }
+    if (!question) return draft
     say(questionText(question, draft, open.length))
-    const reply = (await askPerson('Answer by number or text; Enter leaves it open: ')).trim()
-    const answer = reply === '' ? '' : readAnswer(question, reply, context.vocabulary)
-    if (answer === '') skipped.add(question.id)
-    else if (answer === undefined)
-      say(`That is not understood.${question.isOpen ? ` ${HOW[question.member] ?? ''}` : ' Give a number.'}`)
-    else answers.set(question.id, answer)
+    const asking = askPerson('Answer by number or text, or "later": ', { fresh: true, signal })
+    // Ctrl-C and Ctrl-D keep what is answered.
+    const reply = (await asking.catch(() => undefined))?.trim()
+    if (reply === undefined) return draft
+    const answer = readAnswer(question, reply, context.vocabulary)
+    if (reply.toLowerCase() === LATER) skipped.add(question.id)
+    else if (reply !== '' && answer !== undefined) answers.set(question.id, answer)
+    else {
+      const how = question.isOpen ? HOW[question.member] : 'Give a number.'
+      say(
+        `${reply === '' ? 'Nothing is chosen by Enter alone.' : 'That is not understood.'} ${how ?? ''}`.trim(),
+      )
+    }
   }
 }
+
+/** Leaves a question in the manifest. */
+const LATER = 'later'
 
 const HOW: Record<string, string> = {
   forecast_period: 'Write a month such as 2026-07.',

@@ -26,15 +26,9 @@ export interface Context {
   database: Database
   catalogue: Catalogue
   vocabulary: Vocabulary
-  /** What a person says of all releases. */
-  given: { source?: string | undefined; licence?: string | undefined }
 }
 
-export async function openContext(
-  database: Database,
-  words: string | undefined,
-  given: Context['given'] = {},
-): Promise<Context> {
+export async function openContext(database: Database, words: string | undefined): Promise<Context> {
   const { writer } = database
   const countries = await listCountryEntries(writer)
   const crops = await listCropEntries(writer)
@@ -46,7 +40,7 @@ export async function openContext(
     names.push({ product, ...found })
   }
   const catalogue = { countries, crops, names }
-  return { database, catalogue, vocabulary: await readVocabulary(catalogue, words), given }
+  return { database, catalogue, vocabulary: await readVocabulary(catalogue, words) }
 }
 
 export interface ConditionsDraft {
@@ -75,6 +69,12 @@ export interface Draft {
   /** In the order in which they are asked, once each. */
   questions: Question[]
   leftOut: { file: string; reason: string }[]
+}
+
+/** Answers to what is asked of all releases. */
+export function answersOf(given: { source?: string; licence?: string }): Map<string, string> {
+  const { source, licence } = given
+  return new Map(Object.entries({ source, licence }).flatMap(([id, text]) => (text ? [[id, text]] : [])))
 }
 
 /** Drafts all manifests of a folder; answers of before count. */
@@ -165,14 +165,12 @@ function finish(
   { layers, questions: asked }: Checked,
   published: Found | undefined,
   before: readonly Question[],
-  { given, vocabulary, catalogue }: Context,
+  { vocabulary, catalogue }: Context,
   answers: Answers,
 ): ManifestDraft {
   const questions = [...asked]
   const origin = (member: 'source' | 'licence', names: RegExp): Guess | undefined => {
-    const stated = [given[member] ?? answers.get(member) ?? vocabulary[member]].flatMap(
-      (value) => value ?? [],
-    )
+    const stated = [answers.get(member) ?? vocabulary[member]].flatMap((value) => value ?? [])
     const noted = layers.flatMap(({ band }) =>
       Object.entries(band.notes).flatMap(([name, text]) => (names.test(name) && text ? [text] : [])),
     )

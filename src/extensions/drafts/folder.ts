@@ -25,7 +25,7 @@ export async function readFolder(database: Database, folder: string) {
   return {
     manifests: manifests.map((manifest) => {
       const path = join(folder, manifestName(manifest, manifests.length))
-      return { path, text: writeManifest(manifest, path).text }
+      return { path, text: writeManifest(manifest, path, new Map()).text }
     }),
     said: listSaid(draft),
   }

@@ -6,7 +6,7 @@ import { type Band, tilesOf } from './bands.ts'
 import type { CheckedLayer } from './checks.ts'
 import type { ManifestDraft } from './draft.ts'
 import type { Guess } from './labels.ts'
-import { IGNORE, type Question } from './questions.ts'
+import { type Answers, IGNORE, type Question } from './questions.ts'
 
 /** A manifest as a text, and the lines of its questions, from 1, by their ids. */
 export interface WrittenManifest {
@@ -16,11 +16,11 @@ export interface WrittenManifest {
 
 /**
  * Writes a draft in YAML. Behind each member stands what it was read from, and a question stands in the line `# ?` above
- * what it is about.
+ * what it is about. As long as there are questions, answers stand at the end, which a second run reads.
  *
  * @param path of the manifest: files are relative to it
  */
-export function writeManifest(draft: ManifestDraft, path: string): WrittenManifest {
+export function writeManifest(draft: ManifestDraft, path: string, answers: Answers): WrittenManifest {
   const { head, season, source, licence, isSynthetic, allow, conditions, questions } = draft
   const page = new Page(questions)
   const members: [string, Guess | undefined][] = [
@@ -31,7 +31,7 @@ export function writeManifest(draft: ManifestDraft, path: string): WrittenManife
     ['source', source],
     ['licence', licence],
   ]
-  page.comment('Drafted by `agro draft`. Behind each line stands what it was read from.')
+  page.line(DRAFTED)
   if (questions.length > 0) {
     page.comment('A line with a question mark is a question: mend what it is about, and delete it.')
   }
@@ -59,7 +59,19 @@ export function writeManifest(draft: ManifestDraft, path: string): WrittenManife
     page.comment(`  of no layer: ${printable(layer.band.file)}`)
   }
   page.ask(({ id }) => !page.has(id))
+  for (const answer of questions.length > 0 ? answers : [])
+    page.line(printable(ANSWERED + JSON.stringify(answer)))
   return page.finish()
+}
+
+const DRAFTED = '# Drafted by `agro draft`. Behind each line stands what it was read from.'
+const ANSWERED = '# answered: '
+
+/** The answers of a manifest that was drafted and still has questions; undefined for another one. */
+export function readAnswers(text: string): [id: string, answer: string][] | undefined {
+  if (!text.startsWith(DRAFTED) || !/^ *# \? /m.test(text)) return undefined
+  const lines = text.split('\n').filter((line) => line.startsWith(ANSWERED))
+  return lines.map((line) => JSON.parse(line.slice(ANSWERED.length)))
 }
 
 const HEAD_MEMBERS = ['product', 'country_code', 'crop', 'forecast_period', 'source', 'licence']

@@ -267,7 +267,7 @@ words:
     scenario: { value: 'Above Normal' },
   })
   await writeFile(words, 'words: [{ kind: fertilizer, means: x }]')
-  const refused = await agro('draft', folder, '--words', words)
+  const refused = await agro('draft', folder, '--force', '--words', words)
   expect([refused.code, refused.stderr]).toEqual([
     1,
     expect.stringContaining('is not a table of words: /words/0/kind'),

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { copyFile, mkdir, readFile } from 'node:fs/promises'
+import { appendFile, copyFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -189,6 +189,8 @@ test('a name that contradicts the place is a question', async () => {
   ])
 })
 
+const CTRL_C = '\u0003'
+
 describe('at a terminal', () => {
   const hasTerminal = !spawnSync('script', ['--version']).error
   let folder: string
@@ -216,24 +218,53 @@ describe('at a terminal', () => {
     },
   )
 
-  test.skipIf(!hasTerminal)('an empty answer leaves the question in the manifest', async () => {
-    const shown = await atTerminal(`draft ${folder} --out ${join(folder, 'second.yaml')}`, '', '')
-    expect(shown).toContain('2 questions to answer')
-    expect((await readFile(join(folder, 'second.yaml'), 'utf8')).match(/^ *# \?/gm)).toHaveLength(2)
+  test.skipIf(!hasTerminal)(
+    'what was typed before and Enter alone are no answers, and a second run goes on where the first was left',
+    async () => {
+      const out = join(folder, 'second.yaml')
+      const command = `draft ${folder} --out ${out}`
+      // A terminal echoes what is typed before the first question.
+      const shown = await atTerminal(command, ['2', '2', '2'], '', '1', 'later')
+      expect(shown).toContain('Nothing is chosen by Enter alone.')
+      expect(shown).toContain('one question to answer')
+      const first = await readFile(out, 'utf8')
+      expect(first.match(/^ *# \? /gm)).toHaveLength(1)
+      expect(first).toContain('# answered: ["word abvoe","scenario: Above Normal"]\n')
+      expect(await atTerminal(command, CTRL_C)).toContain('what is answered is written')
+      expect(await readFile(out, 'utf8')).toBe(first)
+      expect(await atTerminal(command, 'Institute of tests')).toContain('nothing is uncertain')
+      expect(await readFile(out, 'utf8')).not.toContain('# answered')
+      const refused = await atTerminal(command)
+      expect(refused).toContain('second.yaml is there already')
+      expect(refused).not.toContain('reading')
+    },
+  )
+
+  test.skipIf(!hasTerminal)('a draft that was changed by hand is not written over', async () => {
+    const out = join(folder, 'third.yaml')
+    await atTerminal(`draft ${folder} --out ${out}`, CTRL_C)
+    await appendFile(out, '# mine\n')
+    expect(await atTerminal(`draft ${folder} --out ${out}`)).toContain(
+      '--force asks anew and writes over it.',
+    )
+    expect(await readFile(out, 'utf8')).toContain('# mine')
   })
 
-  async function atTerminal(command: string, ...lines: string[]): Promise<string> {
+  /** @param replies to questions; what is in a list is typed at once */
+  async function atTerminal(command: string, ...replies: (string | string[])[]): Promise<string> {
     const run = promisify(execFile)(
       'script',
       ['-qec', `${process.execPath} bin/run.mjs src/cli/agro.ts ${command}`, '/dev/null'],
       { env: { ...process.env, ...testDatabase.environment } },
     )
-    let asked = 0
-    run.child.stdout?.on('data', (text: string) => {
-      if (/Enter leaves it open: $/.test(text)) run.child.stdin?.write(`${lines[asked++] ?? ''}\n`)
+    const { stdin, stdout } = run.child
+    while (Array.isArray(replies[0])) stdin?.write((replies.shift() as string[]).join('\n'))
+    stdout?.on('data', (text: string) => {
+      if (!/or "later": $/.test(text)) return
+      const reply = replies.shift()
+      stdin?.write(reply === CTRL_C ? reply : `${reply ?? 'later'}\n`)
     })
-    const { stdout } = await run.catch((error) => error)
-    return stdout
+    return (await run.catch((error) => error)).stdout
   }
 })
 
