@@ -44,6 +44,7 @@ const WordsFile = Type.Object(
     source: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
     licence: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     words: Type.Array(Entry),
+    plain: Type.Optional(Words),
   },
   { additionalProperties: false },
 )
@@ -79,6 +80,8 @@ export function partsOf(text: string): string[] {
 /** The meanings of words, by their parts. */
 export class Vocabulary {
   readonly #meanings: Map<string, Meaning[]>
+  /** Not misspelt. */
+  readonly #plain: Set<string>
   /** Parts of the longest phrase. */
   longest = 1
   /** What an operator's file says of all releases. */
@@ -87,6 +90,7 @@ export class Vocabulary {
 
   constructor(other?: Vocabulary) {
     this.#meanings = new Map(other ? other.#meanings : [])
+    this.#plain = new Set(other ? other.#plain : [])
     this.longest = other?.longest ?? 1
     this.source = other?.source
     this.licence = other?.licence
@@ -118,11 +122,18 @@ export class Vocabulary {
     return this.find(partsOf(text)).find((meaning) => meaning.kind === kind)
   }
 
-  /** The known word that a letter more, less or other makes of an unknown one. */
+  /**
+   * The known word that a letter more, less or other makes of an unknown one. Mistakes seldom change the first letter, which
+   * distinguishes `area` from `urea` and `field` from `yield`.
+   */
   near(word: string): NearWord | undefined {
-    if (word.length < LEAST_LETTERS) return undefined
+    if (word.length < LEAST_LETTERS || this.#plain.has(word)) return undefined
+    const [first, second] = word
     for (const [other, [meaning]] of this.#meanings) {
-      const isAlike = Math.abs(other.length - word.length) <= 1 && other.length >= LEAST_LETTERS
+      const isAlike =
+        Math.abs(other.length - word.length) <= 1 &&
+        other.length >= LEAST_LETTERS &&
+        (other[0] === first || (other[0] === second && other[1] === first))
       if (isAlike && meaning && meaning.kind !== 'nothing' && editDistance(word, other) === 1)
         return { word: other, meaning }
     }
@@ -152,7 +163,8 @@ export class Vocabulary {
     return [...new Map(all.map((meaning) => [meaning.means, meaning])).values()]
   }
 
-  addFile({ source, licence, words }: WordsFile, instead = false): void {
+  addFile({ source, licence, words, plain = [] }: WordsFile, instead = false): void {
+    for (const word of plain) this.#plain.add(word)
     this.source = source ?? this.source
     this.licence = licence ?? this.licence
     for (const { words: sure = [], unsure = [], ...meaning } of words) {

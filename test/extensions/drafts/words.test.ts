@@ -129,6 +129,13 @@ test('a letter too many, too few or other is a question with its word, and the a
   expect(answered.releases[0]?.layers[0]?.members.scenario?.value).toBe('Above Normal')
 })
 
+test.each(['area', 'change', 'field', 'store', 'mass'])('%s is no misspelt word of the table', (word) => {
+  const { questions } = sort([`eth_wheat_urea_${word}_normal_202607.tif`])
+  expect(questions.map(({ text, candidates }) => [text, candidates])).toEqual([
+    [`"${word}" in the name is not known: what does it mean?`, ['nothing']],
+  ])
+})
+
 test('a word that no table has is a question, of some files or of all; who publishes them is none', () => {
   const all = ['above', 'normal'].map((word) => `ciat_eth_wheat_urea_${word}_202607.tif`)
   expect(sort(all).questions).toEqual([])
