@@ -132,6 +132,8 @@ interface IngestOptions extends Output {
   strict?: boolean
   maxChange?: number
   publishAt?: Date
+  source?: string
+  licence?: string
 }
 
 export const ingestCommand = command({
@@ -146,6 +148,8 @@ export const ingestCommand = command({
     new Option('--publish-at <time>', 'publish it at this time, for example 2026-12-01T06:00Z')
       .argParser(readTime)
       .conflicts('maxChange'),
+    ['--source <text>', 'the source of the data of a folder, for the catalog'],
+    ['--licence <text>', 'their licence, for the catalog'],
     ['--force', 'load it even if the same data are published, or synthetic data would replace real data'],
     allowOption(),
     maxChangeOption(),
@@ -166,8 +170,10 @@ export const ingestCommand = command({
     const isOn = (name: string) => listExtensionsThatAreOn(loadConfig()).includes(name)
     const readFolder = await findFolderReader(path, isOn)
     if (readFolder) {
-      return open(async (database) => ingestAll(database, await readFolder(database, path), options))
+      return open(async (database) => ingestAll(database, await readFolder(database, path, options), options))
     }
+    if (options.source !== undefined || options.licence !== undefined)
+      throw new OperatorError('--source and --licence are of a folder: a manifest has its own.')
     // A wrong manifest is reported before a database is opened.
     const manifest = await readManifest(path)
     return open((database) => ingest(database, manifest, options))

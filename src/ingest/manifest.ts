@@ -316,20 +316,29 @@ async function readManifestText(path: string): Promise<string> {
   return decodeFile(bytes, { source: path })
 }
 
-/** Lines that a draft leaves to a person. */
+/** Lines that a draft leaves to a person: the member, the question, and candidates. */
 const QUESTION = /^\s*# \?(?: (.*))?$/
+const ASKED = /^(?:(\w+): )?(.*?)(?: \[(.*)\])?$/
 
 function refuseQuestions(path: string, text: string): void {
   const asked = text.split(/\r?\n/).flatMap((line, index) => {
-    const asked = QUESTION.exec(line)
-    return asked ? [`${path}:${index + 1}: is a question: ${asked[1] ?? ''}`] : []
+    const [isAsked, question = ''] = QUESTION.exec(line) ?? []
+    return isAsked === undefined ? [] : [{ line: index + 1, question }]
   })
   if (asked.length === 0) return
   const more = asked.length > LISTED_PROBLEMS ? [`${path}: and ${asked.length - LISTED_PROBLEMS} more.`] : []
-  const listed = asked.slice(0, LISTED_PROBLEMS)
-  throw new OperatorError([...listed, ...more, 'Mend what each is about, and delete its line.'].join('\n'), {
-    code: 'QUESTIONS',
+  const listed = asked
+    .slice(0, LISTED_PROBLEMS)
+    .map(({ line, question }) => `${path}:${line}: is a question: ${question}`)
+  const step = 'Mend what each is about, and delete its line.'
+  const refusal = new OperatorError([...listed, ...more, step].join('\n'), { code: 'QUESTIONS' })
+  const questions = asked.map(({ line, question }) => {
+    const [, member = '', text, candidates] = ASKED.exec(question) ?? []
+    const places = [{ manifest: path, line }]
+    return { member, text, candidates: candidates?.split(' | ') ?? [], files: [], places }
   })
+  refusal.answer = { questions }
+  throw refusal
 }
 
 /** The reader of a folder without manifests; undefined for a file. @throws {OperatorError} for a folder that none reads */

@@ -17,7 +17,7 @@ export const LOAD_OBSERVERS: (() => Promise<LoadObserver>)[] = []
 
 /**
  * Of extensions: makes the manifests of a folder of rasters that has none, where each would be, and says in lines what it
- * read. Throws an OperatorError where something is uncertain.
+ * read. A person may give the source and the licence of all. Throws an OperatorError where something is uncertain.
  */
 export const FOLDER_READERS: {
   extension: string
@@ -25,6 +25,7 @@ export const FOLDER_READERS: {
     (
       database: Database,
       folder: string,
+      given: { source?: string; licence?: string },
     ) => Promise<{ manifests: { path: string; text: string }[]; said: string[] }>
   >
 }[] = []

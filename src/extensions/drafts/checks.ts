@@ -360,7 +360,7 @@ function doubtValues(
   const { factors = '' } = issue?.figures ?? {}
   const named = String(factors).split(', ').filter(Boolean).map(Number)
   const scales = named.map((factor) => shortNumber((facts.scale ?? 1) * factor))
-  const read = layer.scale && ` Its scale is ${layer.scale.value} already (${layer.scale.from}).`
+  const read = layer.scale && ` That is with scale ${layer.scale.value} (${layer.scale.from}).`
   return { layer, sentence: `${sentence}${read ?? ''}`, scales }
 }
 

@@ -20,7 +20,7 @@ import { askAll } from './dialogue.ts'
 import { answersOf, type Draft, type ManifestDraft, makeDraft, openContext } from './draft.ts'
 import { countText, listSaid, refuseEmpty } from './folder.ts'
 import type { Guess } from './labels.ts'
-import type { Answers } from './questions.ts'
+import { type Answers, describeQuestion } from './questions.ts'
 import { readAnswers, type WrittenManifest, writeManifest } from './write.ts'
 
 interface DraftOptions extends Output {
@@ -156,17 +156,11 @@ function guesses(named: Record<string, Guess | undefined>): Record<string, Pick<
 
 function describe(draft: Draft, written: readonly NamedManifest[]): CommandAnswer {
   const { questions, leftOut } = draft
-  const placed = questions.map(({ id, member, text, candidates, bands }) => {
+  const placed = questions.map((question) => {
     const places = written.flatMap(({ path, lines }) =>
-      (lines.get(id) ?? []).map((line) => ({ manifest: path, line })),
+      (lines.get(question.id) ?? []).map((line) => ({ manifest: path, line })),
     )
-    return {
-      member,
-      text,
-      candidates,
-      files: [...new Set(bands.flatMap(tilesOf).map(({ file }) => file))],
-      places,
-    }
+    return { ...describeQuestion(question), places }
   })
   const value = {
     manifests: written.map(({ path, manifest: { head, source, licence, layers } }) => ({

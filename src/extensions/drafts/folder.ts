@@ -4,23 +4,36 @@ import { progressIfLong } from '#src/cli/terminal.ts'
 import type { Database } from '#src/data/database.ts'
 import { OperatorError } from '#src/errors.ts'
 import { readDrop } from './bands.ts'
-import { type Draft, type ManifestDraft, makeDraft, openContext } from './draft.ts'
-import { nameBand, type Question } from './questions.ts'
+import { answersOf, type Draft, type ManifestDraft, makeDraft, openContext } from './draft.ts'
+import { describeQuestion, nameBand, type Question } from './questions.ts'
 import { writeManifest } from './write.ts'
 
-/** The manifests of a folder in which nothing is uncertain. @throws {OperatorError} with the questions */
-export async function readFolder(database: Database, folder: string) {
+/**
+ * The manifests of a folder in which nothing is uncertain.
+ *
+ * @param given what a person says of all releases
+ * @throws {OperatorError} with the questions
+ */
+export async function readFolder(
+  database: Database,
+  folder: string,
+  given: { source?: string; licence?: string },
+) {
   const context = await openContext(database, database.config.DRAFT_WORDS)
   const drop = await readDrop(database, folder, progressIfLong('reading'))
-  const draft = await makeDraft(drop, context, new Map())
+  const draft = await makeDraft(drop, context, answersOf(given))
   refuseEmpty(folder, draft)
   const { manifests, questions } = draft
   if (questions.length > 0) {
     const lines = questions.map(({ member, text }) => printable(`${member}: ${text}`))
     const step = `\`agro draft ${folder}\` asks them, and writes manifests.`
-    throw new OperatorError([...lines, `${folder} leaves ${countText(questions)}: ${step}`].join('\n'), {
-      code: 'QUESTIONS',
-    })
+    const sentence = [...lines, `${folder} leaves ${countText(questions)}: ${step}`].join('\n')
+    const refusal = new OperatorError(sentence, { code: 'QUESTIONS' })
+    refusal.answer = {
+      questions: questions.map((one) => ({ ...describeQuestion(one), places: [] })),
+      left_out: draft.leftOut,
+    }
+    throw refusal
   }
   return {
     manifests: manifests.map((manifest) => {

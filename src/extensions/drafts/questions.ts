@@ -1,4 +1,4 @@
-import type { Band } from './bands.ts'
+import { type Band, tilesOf } from './bands.ts'
 import type { Guess } from './labels.ts'
 import type { Kind } from './vocabulary.ts'
 
@@ -15,6 +15,11 @@ export interface Question {
   bands: readonly Band[]
   /** Whether other answers than the candidates count. */
   isOpen: boolean
+}
+
+/** For programs. */
+export function describeQuestion({ member, text, candidates, bands }: Question) {
+  return { member, text, candidates, files: [...new Set(bands.flatMap(tilesOf).map(({ file }) => file))] }
 }
 
 /** Answers by the ids of questions. */

@@ -98,7 +98,17 @@ describe('a season of 32 layers with five faults', () => {
     }
     const [manifest = ''] = drafted.manifests.map(({ manifest }) => manifest)
     const { code, stderr, stdout } = await agro('ingest', manifest, '--json')
-    expect([code, JSON.parse(stdout).code]).toEqual([1, 'QUESTIONS'])
+    const answer = JSON.parse(stdout)
+    expect([code, answer.code]).toEqual([1, 'QUESTIONS'])
+    // A manifest lists what it is about in its lines.
+    const all = drafted.questions.flatMap(({ places, ...question }) =>
+      places
+        .filter((one) => one.manifest === manifest)
+        .map((place) => ({ ...question, files: [], places: [place] })),
+    )
+    expect(answer.questions).toEqual(
+      all.toSorted((a, b) => (a.places[0]?.line ?? 0) - (b.places[0]?.line ?? 0)),
+    )
     const first = drafted.questions.flatMap(({ places }) => places).find((one) => one.manifest === manifest)
     expect(stderr).toContain(`${manifest}:${first?.line}: is a question: `)
   })
@@ -171,10 +181,24 @@ async function pixelIn(file: string, column: number, row: number): Promise<numbe
 test('a folder with questions is not loaded, and says how they are answered', async () => {
   const folder = await newFolder()
   await writeRaster(join(folder, 'et_wheat_nps_abvoe_202607.tif'), [{ valueAt: smooth(30, 199) }])
-  const { code, stdout, stderr } = await agro('ingest', folder, '--json')
-  expect([code, JSON.parse(stdout).code]).toEqual([1, 'QUESTIONS'])
+  const { code, stdout, stderr } = await agro('ingest', folder, '--json', ...GIVEN)
+  const file = 'et_wheat_nps_abvoe_202607.tif'
+  const text = '"abvoe" in the name is nearly "above": does it mean that?'
+  const candidates = ['scenario: Above Normal', 'nothing']
+  const questions = [{ member: 'scenario', text, candidates, files: [file], places: [] }]
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, { code: 'QUESTIONS', questions }])
   expect(stderr).toContain(`\`agro draft ${folder}\` asks them`)
   expect(stderr).toContain('"abvoe" in the name is nearly "above"')
+})
+
+test('source and licence of a folder are given to ingest as to draft; a manifest has its own', async () => {
+  const folder = await newFolder()
+  await writeRaster(join(folder, 'et_wheat_nps_above_202607.tif'), [{ valueAt: smooth(30, 199) }])
+  const { code, stderr } = await agro('ingest', folder, '--dry-run', ...GIVEN)
+  expect(code, stderr).toBe(0)
+  const { drafted } = await draft(folder, ...GIVEN)
+  const refused = await agro('ingest', drafted.manifests[0]?.manifest ?? '', ...GIVEN)
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('a manifest has its own')])
 })
 
 test('odds and ranges stand with their layer, in percent where they are', async () => {

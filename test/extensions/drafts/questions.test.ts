@@ -173,6 +173,17 @@ test('a unit of the file is converted, and its country is where it lies', async 
   expect(manifest?.layers[0]?.scale?.value).toBe('1000')
 })
 
+test('a unit that the name says, and values that contradict it, are shown both', async () => {
+  const { asked } = await askedOf({ et_wheat_yield_t_ha_normal: smooth(1200, 4500) })
+  expect(asked).toContainEqual([
+    'scale',
+    expect.stringMatching(
+      /Write scale: 1\. That is with scale 1000 \("t ha" in the name: t\/ha into kg\/ha\)\.$/,
+    ),
+    ['1', 'keep it'],
+  ])
+})
+
 test('a name that contradicts the place is a question', async () => {
   const folder = await newFolder()
   const options = { notes: NOTES, place: PLACES.rwa }
