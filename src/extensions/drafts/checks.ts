@@ -196,7 +196,7 @@ function askFill(
   if (answer !== undefined) return
   const part = percentText(fillCount(facts, value) / pixels)
   const step = isTaken ? ` ${nodataStep([facts], value)}` : ''
-  const text = `${shortNumber(value)}? ${sharesText(layer, usual)}; ${part} are ${shortNumber(value)}: does that mean none?${step}${alsoText(bands)}`
+  const text = `${shortNumber(value)} is in ${part} of the pixels of ${nameBand(layer.band)}: does it mean none? ${sharesText(layer, usual)}.${step}${alsoText(bands)}`
   const candidates = isTaken ? [KEEP] : [String(value), KEEP]
   ask({ id, member: 'nodata', text, candidates, bands, isOpen: !isTaken })
 }

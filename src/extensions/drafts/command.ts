@@ -187,6 +187,6 @@ function describe(draft: Draft, written: readonly NamedManifest[]): CommandAnswe
   const end =
     questions.length > 0
       ? `${names}: ${countText(questions)} to answer before \`agro ingest\`.`
-      : `${names}: nothing is uncertain. \`agro ingest\` publishes it.`
+      : `${names}: nothing is uncertain. \`agro ingest\` with ${written.length === 1 ? 'it' : 'each'} publishes.`
   return [value, [...listSaid(draft), ...asked, end].join('\n')]
 }

@@ -180,7 +180,10 @@ function finish(
       return { value, from: stated.length > 0 ? 'as given' : 'in the metadata of the files' }
     }
     const candidates = [...found, ...(published?.[member] ? [published[member]] : [])]
-    const text = found.length > 1 ? 'which is right? The files differ' : 'nothing says it'
+    const text =
+      found.length > 1
+        ? 'the files name several: which is right?'
+        : 'no file names it: what does the catalog say?'
     questions.push({
       id: member,
       member,
@@ -269,7 +272,7 @@ function describeConditions(
     const answer = answers.get(id)
     if (answer) layer.members.condition = { value: answer, from: 'answered' }
     else {
-      const text = `other files are for ${found.join(', ')}, and nothing says it in ${nameBand(layer.band)}`
+      const text = `${nameBand(layer.band)} names none, and other files are for ${found.join(', ')}: for which is it?`
       questions.push({ id, member: 'condition', text, candidates: found, bands: [layer.band], isOpen: true })
     }
   }
@@ -303,7 +306,7 @@ function askCrop(
   if (answer) head.crop = { value: answer, from: 'answered' }
   else {
     const bands = layers.map(({ band }) => band)
-    const text = `${country.name} does not offer ${crop.value} (${nameBands(bands)}): \`agro crops offer ${country.code} ${crop.value}\` first?`
+    const text = `${country.name} does not offer ${crop.value} (${nameBands(bands)}): offer it first (\`agro crops offer ${country.code} ${crop.value}\`), or choose another`
     questions.push({ id, member: 'crop', text, candidates: country.crops, bands, isOpen: true })
   }
 }

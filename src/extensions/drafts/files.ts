@@ -33,7 +33,10 @@ const OTHERS: [RegExp, string][] = [
   ],
   [/\.(?:qgz|qgs|qml|qlr|sld|lyrx?|mxd|aprx)$/i, 'a project or a style of a GIS'],
   [/\.(?:shp|shx|dbf|sbn|sbx|geojson|gpkg|kmz?|fgb|gml)$/i, 'shapes, not a raster'],
-  [/\.(?:txt|md|pdf|docx?|odt|rtf|html?|log)$/i, 'a text'],
+  [
+    /\.(?:txt|md|pdf|docx?|odt|rtf|html?|log)$/i,
+    'a text, which is not read: look whether it says units, a licence or a source',
+  ],
   [/\.(?:csv|tsv|xlsx?|xlsm|ods|json|xml)$/i, 'a table or data of a program'],
   [/\.ya?ml$/i, 'a text in YAML'],
   [/\.(?:py|r|rmd|ipynb|js|ts|sh|bat|m)$/i, 'a program'],

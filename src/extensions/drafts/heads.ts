@@ -9,8 +9,8 @@ import {
   LEAVE_OUT,
   memberOf,
   nameBand,
-  nameBands,
   type Questions,
+  unsaidText,
 } from './questions.ts'
 import type { Catalogue, Kind, Vocabulary } from './vocabulary.ts'
 
@@ -189,7 +189,7 @@ function askHead(kind: Head, lacking: LabelledBand[], all: Heads): void {
       else if (likeliest !== undefined) head[kind] = { value: likeliest, from: 'the likeliest' }
     }
     if (value !== undefined) continue
-    const text = `nothing says it in ${nameBands(bands.map(({ band }) => band))}`
+    const text = unsaidText(bands.map(({ band }) => band))
     ask(questions, {
       id,
       member: memberOf(kind),

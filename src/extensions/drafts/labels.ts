@@ -90,9 +90,24 @@ export function labelBands({ bands }: Drop, vocabulary: Vocabulary): LabelledBan
         sisters: ofFolders,
         isFolder: true,
       })),
+      // A folder of a month within that of its year.
+      {
+        where: 'in the names of the folders',
+        read: monthIn(read(foldersOf(band).toReversed().join(' '))),
+        sisters: ofFolders,
+        isFolder: true,
+      },
     ]
     return labelBand(band, texts, vocabulary)
   })
+}
+
+function monthIn(name: NameReading): NameReading {
+  return {
+    ...name,
+    readings: name.readings.filter(({ kind, sure }) => kind === 'month' && sure),
+    unknown: [],
+  }
 }
 
 /** What a name says once. */

@@ -44,6 +44,11 @@ export function nameBands(bands: readonly Band[]): string {
   return bands.length > LISTED ? `${named} and ${bands.length - LISTED} more` : named
 }
 
+/** Where a member is missing. */
+export function unsaidText(bands: readonly Band[]): string {
+  return `no name and no metadata say it of ${nameBands(bands)}: which is right?`
+}
+
 /** By their ids. */
 export type Questions = Map<string, Question>
 

@@ -11,9 +11,9 @@ import {
   LEAVE_OUT,
   memberOf,
   nameBand,
-  nameBands,
   type Question,
   type Questions,
+  unsaidText,
 } from './questions.ts'
 import { type Catalogue, type Kind, type Meaning, Vocabulary } from './vocabulary.ts'
 
@@ -201,7 +201,7 @@ function askOrder(
   }
   const orders = [SCENARIO_NAMES, SCENARIO_NAMES.slice(0, 3), ['value', 'low', 'high']]
   const candidates = orders.filter(({ length }) => length === bands.length).map((order) => order.join(', '))
-  const text = `its ${bands.length} bands have no names that say which is which: say it in their order, with commas between`
+  const text = `${first.band.file} has ${bands.length} bands, whose names do not say which is which: name them in their order, with commas`
   ask(questions, { id, member: 'band', text, candidates, bands: bands.map(({ band }) => band), isOpen: true })
 }
 
@@ -280,7 +280,7 @@ function askMembers(
       const value = answer && (vocabulary.findOf(kind, answer)?.means ?? answer)
       if (value) for (const { members } of group) members[kind] = { value, from: 'answered' }
       else {
-        const text = `nothing says it in ${nameBands(bands)}`
+        const text = unsaidText(bands)
         ask(questions, { id, member: kind, text, candidates, bands, isOpen: true })
       }
     }

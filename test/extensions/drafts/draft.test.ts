@@ -68,8 +68,8 @@ describe('a season of 32 layers with five faults', () => {
       /(cannot be read|cut off|damaged|ends)/,
       'file',
     ],
-    ['-9999 that is not declared', 'urea_jja_probabilistic_below', /^-9999\? /, 'nodata'],
-    ['0 instead of no value', 'nutrients_p_jja_probablistic_above', /^0\? /, 'nodata'],
+    ['-9999 that is not declared', 'urea_jja_probabilistic_below', /^-9999 is in /, 'nodata'],
+    ['0 instead of no value', 'nutrients_p_jja_probablistic_above', /^0 is in /, 'nodata'],
     ['the other grid', 'urea_jja_probabilistic_dominant', /has another grid than its sisters/, 'file'],
   ])('%s is a question', (_, part, text, member) => {
     const found = drafted.questions.filter(({ files }) => files.some((file) => file.includes(part)))
@@ -85,7 +85,10 @@ describe('a season of 32 layers with five faults', () => {
       'nodata',
       'scenario',
     ])
-    expect(drafted.left_out.map(({ file }) => file)).toEqual(['README.txt', 'Thumbs.db'])
+    expect(drafted.left_out).toEqual([
+      { file: 'README.txt', reason: expect.stringContaining('a text, which is not read') },
+      { file: 'Thumbs.db', reason: expect.anything() },
+    ])
   })
 
   test('has each question in its manifest, which ingest refuses with the line', async () => {

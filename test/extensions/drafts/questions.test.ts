@@ -125,7 +125,7 @@ test('zeros around the values of a lone layer are asked about, in its corners or
     const { asked } = await askedOf({ et_wheat_urea_normal: layer })
     expect(asked).toContainEqual([
       'nodata',
-      expect.stringMatching(/^0\? .*% are 0: does that mean none\?/),
+      expect.stringMatching(/^0 is in [\d.]+ % of the pixels of .*: does it mean none\?/),
       expect.anything(),
     ])
   }
@@ -291,8 +291,14 @@ test('a fill is asked about once for all files of an input, and one beside a nod
   }
   const { drafted } = await draft(folder)
   expect(drafted.questions.map(({ text, candidates }) => [text, candidates])).toEqual([
-    [expect.stringMatching(/^-1\? .*gdalwarp -srcnodata -1 .* The same holds for 1 more\.$/), ['keep it']],
-    [expect.stringMatching(/^0\? .*does that mean none\? The same holds for 1 more\.$/), ['0', 'keep it']],
+    [
+      expect.stringMatching(/^-1 is in .*gdalwarp -srcnodata -1 .* The same holds for 1 more\.$/),
+      ['keep it'],
+    ],
+    [
+      expect.stringMatching(/^0 is in .*does it mean none\? .* The same holds for 1 more\.$/),
+      ['0', 'keep it'],
+    ],
   ])
   const text = await readFile(drafted.manifests[0]?.manifest ?? '', 'utf8')
   expect(text.match(/^ *nodata: .*$/gm)).toEqual(Array(2).fill('    nodata: 0 # the question above'))

@@ -163,6 +163,14 @@ test('folders say what names do not', () => {
   })
 })
 
+test.each(['jul22', '2022-07', '202207', '2022/07', '2022/july', '2022/07_july', '2022/07/maps'])(
+  'the month of a folder %s is read',
+  (folder) => {
+    const [band] = read([`${folder}/eth_wheat_urea_below.tif`])
+    expect([band?.said.month, band?.asked]).toEqual(['2022-07', []])
+  },
+)
+
 const COUNTRIES = {
   eth: ['et', 'eth', 'Ethiopia', 'Ethiopie'],
   rwa: ['rw', 'rwa', 'Rwanda', 'Ruanda'],
