@@ -49,7 +49,7 @@ export function checkRelease(release: DraftRelease, around: Around): Checked {
       return !isOut
     })
     .map((layer): CheckedLayer => ({ ...layer, scale: convert(layer, release), nodata: undefined }))
-  for (const group of groupBy(layers, keyOf)) askTwice(group, around, ask)
+  for (const group of groupBy(layers, keyOf)) askTwice(group, release, around, ask)
   const isOfSeasons = release.product?.seasonal !== false
   const roleOf = ({ members }: DraftLayer) => members.role?.value ?? ''
   for (const sisters of groupBy(layers, isOfSeasons ? sisterKey : roleOf)) {
@@ -97,13 +97,23 @@ export const twiceId = (twins: readonly DraftLayer[]) =>
 
 type Ask = (question: Question) => void
 
+/** What is not known yet may distinguish files. */
+export function lacksLabels({ members }: DraftLayer, product: DraftRelease['product']): boolean {
+  if (!product) return true
+  const hasInput = product.input === null || members.role?.value === 'probability' || members.input
+  return !hasInput || (product.seasonal && !members.scenario)
+}
+
 /** Several files for one layer: which counts is never chosen. */
-function askTwice(twins: readonly CheckedLayer[], { answers, adjacent }: Around, ask: Ask): void {
+function askTwice(
+  twins: readonly CheckedLayer[],
+  { product }: DraftRelease,
+  { answers, adjacent }: Around,
+  ask: Ask,
+): void {
   const [first] = twins
   const id = twiceId(twins)
-  if (!first || twins.length === 1 || answers.has(id)) return
-  // What is not known yet may distinguish them.
-  if (!first.members.scenario && !first.members.input) return
+  if (!first || twins.length === 1 || answers.has(id) || lacksLabels(first, product)) return
   const bands = twins.map(({ band }) => band)
   const names = bands.map(nameBand)
   const isSideBySide = adjacent.has(id)

@@ -12,6 +12,7 @@ import {
   checkRelease,
   groupBy,
   keyOf,
+  lacksLabels,
   type Published,
   twiceId,
 } from './checks.ts'
@@ -112,8 +113,7 @@ async function joinAdjacent(
     const [first, ...others] = twins as [DraftLayer, ...DraftLayer[]]
     const id = twiceId(twins)
     const tiles = twins.map(({ band }) => band)
-    const band =
-      first.members.scenario || first.members.input ? await joinTiles(database, drop, tiles) : undefined
+    const band = lacksLabels(first, release.product) ? undefined : await joinTiles(database, drop, tiles)
     const names = tiles.map(({ file }) =>
       partsOf(file)
         .filter((part) => !TILE_NUMBER.test(part))

@@ -52,6 +52,15 @@ async function askedOf(
   return { asked, text: await readFile(drafted.manifests[0]?.manifest ?? '', 'utf8') }
 }
 
+test('files that unknown words distinguish are not asked about as files for one layer', async () => {
+  const { asked } = await askedOf({
+    et_wheat_urea_hoch: smooth(50, 200),
+    et_wheat_urea_tief: smooth(40, 160),
+  })
+  const texts = asked.map(([, text]) => text)
+  expect(texts).not.toContainEqual(expect.stringContaining('which one counts?'))
+})
+
 test('values that may be of several units are asked with all factors, and none is written', async () => {
   const { asked, text } = await askedOf({ et_sorghum_yield_normal: smooth(12, 45) })
   expect(asked).toContainEqual([

@@ -94,6 +94,24 @@ const SINGLE: [file: string, expected: Expected][] = [
   ],
 ]
 
+test.each([
+  ['SUPERIEURE-A-LA-NORMALE', 'Above Normal'],
+  ['Inférieure_à_la_normale', 'Below Normal'],
+  ['sous la normale', 'Below Normal'],
+  ['PROCHE DE LA NORMALE', 'Normal'],
+  ['NORMALE', 'Normal'],
+  ['Dominante', 'Dominant'],
+])('names in French are read: %s', (words, scenario) => {
+  const [layer, low] = read(
+    ['', '_borne_inf'].map((end) => `RWANDA_POMME-DE-TERRE_RENDEMENT${end}_${words}_août2026.TIF`),
+  )
+  const said = { product: 'yield', country: 'rwa', crop: 'potato', scenario, month: '2026-08' }
+  expect([layer, low]).toMatchObject([
+    { said, asked: [] },
+    { said: { ...said, role: 'low' }, asked: [] },
+  ])
+})
+
 test.each(SINGLE)('%s is read', (file, expected) => {
   const [band] = read([file])
   expect(band?.said).toMatchObject(expected)
