@@ -1,3 +1,4 @@
+import type { Band, MeantBand, RasterFile } from '#src/ingest/readers.ts'
 import type { Pixels, PixelType } from '#src/raster/pixels.ts'
 
 /** As a file has it: a text, or numbers. */
@@ -72,4 +73,21 @@ export function exactNumbers(values: BigInt64Array | BigUint64Array): Float64Arr
     numbers[at] = number
   }
   return numbers
+}
+
+/** Of rasters whose pixels are all there, as they were. */
+export const UNMASKED = {
+  masks: [],
+  maskPaths: [],
+  alphaBand: undefined,
+  lossy: false,
+  fill: 0,
+  isWritten: () => true,
+} satisfies Partial<RasterFile>
+
+/** A band as its file says, but for what the manifest says. */
+export function bandOf(entry: MeantBand, said: Omit<Band, 'nodata'> & { nodata: MeantBand['nodata'] }): Band {
+  const { nodata = said.nodata, scale = said.scale, offset = said.offset } = entry
+  const missing = typeof nodata === 'number' && !Number.isNaN(nodata) ? nodata : undefined
+  return { ...said, nodata: missing, scale, offset }
 }

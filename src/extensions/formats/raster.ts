@@ -6,7 +6,7 @@ import { formatError } from '#src/lib/promises.ts'
 import type { Window } from '#src/raster/grid.ts'
 import { bytesOf, type Pixels, type PixelType } from '#src/raster/pixels.ts'
 import { findPlace, type Place } from './axes.ts'
-import { type Container, lastName, numbersOf, textOf, type Variable } from './container.ts'
+import { bandOf, type Container, lastName, numbersOf, textOf, UNMASKED, type Variable } from './container.ts'
 import { createCleaner, findMissing, type Missing } from './missing.ts'
 import { listSteps } from './steps.ts'
 
@@ -60,12 +60,7 @@ export async function openContainer(container: Container, path: string): Promise
     bandCount: bands.length,
     words: (number) =>
       wordsOf(number === 0 ? container : bands[number - 1]?.field.variable, bands[number - 1]),
-    masks: [],
-    maskPaths: [],
-    alphaBand: undefined,
-    lossy: false,
-    fill: 0,
-    isWritten: () => true,
+    ...UNMASKED,
     refuseInflated: () => refuseTooFew(bytes, container.bytes, path),
     band(entry, notes) {
       const number = findBand(bands, entry.band, reasons, path, container)
@@ -228,15 +223,9 @@ function describeBand(band: FieldBand, number: number, entry: MeantBand): Band {
   const { variable, missing } = band.field
   const [scale = 1] = numbersOf(variable.attribute('scale_factor'))
   const [offset = 0] = numbersOf(variable.attribute('add_offset'))
-  const nodata = entry.nodata ?? missing.nodata
-  return {
-    number,
-    pixelType: variable.pixelType,
-    description: describeField(band),
-    nodata: typeof nodata === 'number' && !Number.isNaN(nodata) ? nodata : undefined,
-    scale: entry.scale ?? scale,
-    offset: entry.offset ?? offset,
-  }
+  const { pixelType } = variable
+  const said = { number, pixelType, description: describeField(band), nodata: missing.nodata }
+  return bandOf(entry, { ...said, scale, offset })
 }
 
 /** As it lies on the grid: from north to south and from west to east. */
