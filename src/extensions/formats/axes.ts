@@ -185,24 +185,63 @@ function findCrs(
   const name = mapping && textOf(mapping.attribute('grid_mapping_name'))
   if (name === 'rotated_latitude_longitude') return { crs: { kind: 'rotated-pole' }, notes: [] }
   if (isDegrees && (name === undefined || name === 'latitude_longitude')) return degreesOf(mapping, variable)
+  const proj = mapping && name && projectionOf(mapping, name)
+  if (proj) return { crs: { kind: 'text', wkt: '', proj }, notes: [] }
   const reason = name
     ? `${mapping?.name} describes it as ${name}, without WKT or a code`
     : `${variable.name} of this ${container.driver} names none`
   return { crs: { kind: 'unknown', reason }, notes: [] }
 }
 
-/** Degrees without more are those of WGS 84, as for GDAL. */
-function degreesOf(mapping: Variable | undefined, { name }: Variable): Pick<Place, 'crs' | 'notes'> {
+/** Projections by their names in CF, with the parameters that each has to have. */
+const PROJECTIONS: Record<string, [proj: string, needs: string[]]> = {
+  transverse_mercator: ['tmerc', ['lat_0', 'lon_0']],
+  lambert_azimuthal_equal_area: ['laea', ['lat_0', 'lon_0']],
+  albers_conical_equal_area: ['aea', ['lat_0', 'lon_0', 'lat_1', 'lat_2']],
+  lambert_conformal_conic: ['lcc', ['lat_0', 'lon_0', 'lat_1', 'lat_2']],
+}
+
+/** As PROJ has it; undefined for others, and without the parameters. */
+function projectionOf(mapping: Variable, name: string): string | undefined {
+  const [proj, needs = []] = PROJECTIONS[name] ?? []
+  const first = (attribute: string) => numbersOf(mapping.attribute(attribute))[0]
+  const [lat1, lat2 = lat1] = numbersOf(mapping.attribute('standard_parallel'))
+  const parameters: Record<string, number | undefined> = {
+    lat_0: first('latitude_of_projection_origin'),
+    lon_0: first('longitude_of_central_meridian') ?? first('longitude_of_projection_origin'),
+    lat_1: lat1,
+    lat_2: lat2,
+    k: first('scale_factor_at_central_meridian'),
+    x_0: first('false_easting'),
+    y_0: first('false_northing'),
+  }
+  const isWhole = needs.every((need) => parameters[need] !== undefined)
+  // Degrees that do not begin at Greenwich are left to GDAL.
+  if (!proj || !isWhole || (first('longitude_of_prime_meridian') ?? 0) !== 0) return undefined
+  const said = Object.entries(parameters).flatMap(([key, value]) =>
+    value === undefined ? [] : `+${key}=${value}`,
+  )
+  return [`+proj=${proj}`, ...said, earthOf(mapping) ?? '+datum=WGS84', '+units=m +no_defs'].join(' ')
+}
+
+/** The parameters of PROJ; undefined for the ellipsoid of WGS 84. */
+function earthOf(mapping: Variable | undefined): string | undefined {
   const [major = EARTH.major] = numbersOf(mapping?.attribute('semi_major_axis'))
   const [inverse = EARTH.inverse] = numbersOf(mapping?.attribute('inverse_flattening'))
   const [radius] = numbersOf(mapping?.attribute('earth_radius'))
-  const isKnown = radius === undefined && major === EARTH.major && Math.abs(inverse - EARTH.inverse) < 0.0001
-  if (isKnown) {
+  if (radius !== undefined) return `+R=${radius}`
+  const isKnown = major === EARTH.major && Math.abs(inverse - EARTH.inverse) < 0.0001
+  return isKnown ? undefined : `+a=${major} +rf=${inverse}`
+}
+
+/** Degrees without more are those of WGS 84, as for GDAL. */
+function degreesOf(mapping: Variable | undefined, { name }: Variable): Pick<Place, 'crs' | 'notes'> {
+  const earth = earthOf(mapping)
+  if (earth === undefined) {
     return {
       crs: { kind: 'epsg', code: 4326 },
       notes: [`${name} names no CRS: its degrees are read as those of WGS 84.`],
     }
   }
-  const earth = radius === undefined ? `+a=${major} +rf=${inverse}` : `+R=${radius}`
   return { crs: { kind: 'text', wkt: '', proj: `+proj=longlat ${earth} +no_defs` }, notes: [] }
 }

@@ -43,41 +43,73 @@ async function readLabels({ variables }: Container, dimension: string, size: num
 }
 
 interface Clock {
+  calendar: string
   startMs: number
   unitMs: number
 }
 
+const DAY_MS = 86_400_000
+
 const UNITS: [RegExp, number][] = [
-  [/^d(?:ays?)?$/i, 86_400_000],
+  [/^d(?:ays?)?$/i, DAY_MS],
   [/^h(?:(?:ou)?rs?)?$/i, 3_600_000],
   [/^min(?:ute)?s?$/i, 60_000],
   [/^s(?:ec(?:ond)?s?)?$/i, 1000],
 ]
+
+/** Days before each month of calendars without leap years, of which each year is alike. */
+const ALIKE: Record<string, { days: number; before: number[] }> = {
+  noleap: { days: 365, before: [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334] },
+  '360_day': { days: 360, before: Array.from({ length: 12 }, (_, month) => 30 * month) },
+}
+const CALENDARS: Record<string, string> = {
+  '365_day': 'noleap',
+  standard: 'gregorian',
+  proleptic_gregorian: 'gregorian',
+}
 
 /** The first whole year of the calendar that programs count in. */
 const GREGORIAN = 1583
 const SINCE =
   /^(\w+)\s+since\s+(\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T\s]+(\d{1,2})(?::(\d{1,2}))?(?::(\d{1,2})(?:\.\d*)?)?)?\s*(?:Z|UTC|\+?00:?00)?$/i
 
-/** Undefined for another calendar than that of days as they are. */
+/** Undefined for a calendar that is not read. The start is in milliseconds of its calendar. */
 function readClock(coordinate: Variable): Clock | undefined {
-  const calendar = textOf(coordinate.attribute('calendar')) ?? 'standard'
+  const said = (textOf(coordinate.attribute('calendar')) ?? 'standard').toLowerCase()
+  const calendar = CALENDARS[said] ?? said
   const found = SINCE.exec(textOf(coordinate.attribute('units')) ?? '')
-  if (!found || !/^(?:standard|(?:proleptic_)?gregorian)$/i.test(calendar)) return undefined
-  const unitMs = UNITS.find(([unit]) => unit.test(found[1] as string))?.[1]
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found
-    .slice(2)
-    .map((part) => Number(part ?? 0))
-  if (unitMs === undefined || year < GREGORIAN) return undefined
-  return { startMs: Date.UTC(year, month - 1, day, hour, minute, second), unitMs }
+  const unitMs = UNITS.find(([unit]) => unit.test(found?.[1] ?? ''))?.[1]
+  if (!found || unitMs === undefined) return undefined
+  const numbers = found.slice(2).map((part) => Number(part ?? 0))
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers
+  const alike = ALIKE[calendar]
+  if (alike) {
+    const days = year * alike.days + (alike.before[month - 1] ?? Number.NaN) + day - 1
+    return { calendar, startMs: days * DAY_MS + ((hour * 60 + minute) * 60 + second) * 1000, unitMs }
+  }
+  if (calendar !== 'gregorian' || year < GREGORIAN) return undefined
+  return { calendar, startMs: Date.UTC(year, month - 1, day, hour, minute, second), unitMs }
 }
 
 /** With the time, unless it is midnight. */
-function dayOf(value: number, { startMs, unitMs }: Clock): string | undefined {
-  const date = new Date(Math.round((startMs + value * unitMs) / 1000) * 1000)
+function dayOf(value: number, { calendar, startMs, unitMs }: Clock): string | undefined {
+  const ms = Math.round((startMs + value * unitMs) / 1000) * 1000
+  const alike = ALIKE[calendar]
+  const date = new Date(alike ? ms - Math.floor(ms / DAY_MS) * DAY_MS : ms)
   if (Number.isNaN(date.getTime())) return undefined
-  return date
-    .toISOString()
+  const text = date.toISOString()
+  return (alike ? dayAlike(Math.floor(ms / DAY_MS), alike) + text.slice(10) : text)
     .replace(/T00:00:00\.000Z$/, '')
     .replace(/:00\.000Z$|\.000Z$/, 'Z')
+}
+
+/** The 30th of February is a day of some. */
+function dayAlike(day: number, { days, before }: { days: number; before: number[] }): string {
+  const year = Math.floor(day / days)
+  const ofYear = day - year * days
+  const month = before.findLastIndex((first) => first <= ofYear)
+  const padded = [month + 1, ofYear - (before[month] as number) + 1].map((part) =>
+    String(part).padStart(2, '0'),
+  )
+  return [String(year).padStart(4, '0'), ...padded].join('-')
 }

@@ -198,7 +198,12 @@ test('times of the day, other calendars, members and texts name bands as well', 
   const hours = axis('time', [6, 36], 'hours since 2026-07-01')
   expect(await names(hours, 'time')).toEqual(['yield 2026-07-01T06:00Z', 'yield 2026-07-02T12:00Z'])
   const leapless = axis('time', [6, 36], 'days since 2026-07-01', { calendar: 'noleap' })
-  expect(await names(leapless, 'time')).toEqual(['yield time=6', 'yield time=36'])
+  expect(await names(leapless, 'time')).toEqual(['yield 2026-07-07', 'yield 2026-08-06'])
+  // 2024 has no 29th of February in one, and 30 days of it in the other.
+  const since = (calendar: string) => axis('time', [59, 60.5], 'days since 2024-01-01', { calendar })
+  expect(await names(since('365_day'), 'time')).toEqual(['yield 2024-03-01', 'yield 2024-03-02T12:00Z'])
+  expect(await names(since('360_day'), 'time')).toEqual(['yield 2024-02-30', 'yield 2024-03-01T12:00Z'])
+  expect(await names(since('julian'), 'time')).toEqual(['yield time=59', 'yield time=60.5'])
   expect(await names(axis('time', [0, 1], 'months since 2026-07-01'), 'time')).toEqual([
     'yield time=0',
     'yield time=1',
@@ -244,7 +249,43 @@ test.each<[string, WrittenVariable['attributes'], object]>([
   ],
   ['a rotated pole', { grid_mapping_name: 'rotated_latitude_longitude' }, { kind: 'rotated-pole' }],
   [
-    'parameters',
+    'the parameters of a transverse Mercator',
+    {
+      grid_mapping_name: 'transverse_mercator',
+      latitude_of_projection_origin: 0,
+      longitude_of_central_meridian: 39,
+      scale_factor_at_central_meridian: 0.9996,
+      false_easting: 500000,
+      false_northing: 0,
+    },
+    { proj: '+proj=tmerc +lat_0=0 +lon_0=39 +k=0.9996 +x_0=500000 +y_0=0 +datum=WGS84 +units=m +no_defs' },
+  ],
+  [
+    'those of an azimuthal one on a sphere',
+    {
+      grid_mapping_name: 'lambert_azimuthal_equal_area',
+      latitude_of_projection_origin: 5,
+      longitude_of_projection_origin: 20,
+      earth_radius: 6371000,
+    },
+    { proj: '+proj=laea +lat_0=5 +lon_0=20 +R=6371000 +units=m +no_defs' },
+  ],
+  [
+    'those of a conic one',
+    {
+      grid_mapping_name: 'albers_conical_equal_area',
+      standard_parallel: ['double', [20, -23]],
+      latitude_of_projection_origin: 0,
+      longitude_of_central_meridian: 25,
+      semi_major_axis: 6378249.145,
+      inverse_flattening: 293.465,
+    },
+    {
+      proj: '+proj=aea +lat_0=0 +lon_0=25 +lat_1=20 +lat_2=-23 +a=6378249.145 +rf=293.465 +units=m +no_defs',
+    },
+  ],
+  [
+    'too few parameters',
     { grid_mapping_name: 'lambert_conformal_conic' },
     { kind: 'unknown', reason: 'grid describes it as lambert_conformal_conic, without WKT or a code' },
   ],
