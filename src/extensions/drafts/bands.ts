@@ -43,7 +43,7 @@ export interface Band {
 }
 
 /** The bands of files. */
-export function tilesOf(band: Band): readonly Band[] {
+export function listTiles(band: Band): readonly Band[] {
   return band.tiles ?? [band]
 }
 

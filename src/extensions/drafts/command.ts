@@ -15,9 +15,9 @@ import {
 } from '#src/cli/terminal.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { readDrop, tilesOf } from './bands.ts'
+import { listTiles, readDrop } from './bands.ts'
 import { askAll } from './dialogue.ts'
-import { answersOf, type Draft, type ManifestDraft, makeDraft, openContext } from './draft.ts'
+import { type Draft, type ManifestDraft, makeDraft, openContext, readGiven } from './draft.ts'
 import { countText, listSaid, refuseEmpty } from './folder.ts'
 import type { Guess } from './labels.ts'
 import { type Answers, describeQuestion } from './questions.ts'
@@ -68,7 +68,7 @@ after Ctrl-C. Exit codes: 0 nothing is uncertain, 3 there are questions.`,
       const name = (draft: Draft, answers: Answers) => nameManifests(target, draft, answers)
       for (const one of name(await makeDraft(drop, context, kept), kept))
         await refuseChanged(one, begun, options)
-      const answers = new Map([...kept, ...answersOf(options)])
+      const answers = new Map([...kept, ...readGiven(options)])
       const first = await makeDraft(drop, context, answers)
       refuseEmpty(folder, first)
       const ask = (signal: AbortSignal) => askAll(drop, context, answers, report, signal)
@@ -173,7 +173,7 @@ function describe(draft: Draft, written: readonly NamedManifest[]): CommandAnswe
       }),
       ...guesses({ source, licence }),
       layers: layers.map(({ band, members, unit, scale, nodata }) => ({
-        ...{ file: tilesOf(band)[0]?.file, files: band.tiles?.map(({ file }) => file), band: band.number },
+        ...{ file: listTiles(band)[0]?.file, files: band.tiles?.map(({ file }) => file), band: band.number },
         ...guesses({ ...members, unit, scale, nodata }),
       })),
     })),

@@ -1,7 +1,7 @@
 import { printable } from '#src/cli/table.ts'
 import { question as askPerson } from '#src/cli/terminal.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { type Drop, tilesOf } from './bands.ts'
+import { type Drop, listTiles } from './bands.ts'
 import { findPublishedLayer } from './checks.ts'
 import { type Context, type Draft, makeDraft } from './draft.ts'
 import { extentText } from './heads.ts'
@@ -72,8 +72,10 @@ export function previewBand({ bands }: Question, { manifests }: Draft): string[]
   if (!band?.measured) return []
   const { extent, share, statistics } = band.measured
   const own = `  ${band.file}${band.count > 1 ? ` band ${band.number}` : ''}: ${statisticsText(statistics, share)}; extent ${extentText(extent)}`
-  const manifest = manifests.find(({ layers }) => layers.some((layer) => tilesOf(layer.band).includes(band)))
-  const layer = manifest?.layers.find((one) => tilesOf(one.band).includes(band))
+  const manifest = manifests.find(({ layers }) =>
+    layers.some((layer) => listTiles(layer.band).includes(band)),
+  )
+  const layer = manifest?.layers.find((one) => listTiles(one.band).includes(band))
   const before = layer && findPublishedLayer(layer, manifest?.published)
   if (!before) return [own]
   const part = before.validCount / (before.width * before.height)

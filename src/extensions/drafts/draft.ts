@@ -5,7 +5,7 @@ import type { Database } from '#src/data/database.ts'
 import { findSurroundings } from '#src/ingest/checks/queries.ts'
 import type { Surroundings } from '#src/ingest/checks/rules.ts'
 import { percentText } from '#src/lib/round.ts'
-import { type Drop, joinTiles, tilesOf } from './bands.ts'
+import { type Drop, joinTiles, listTiles } from './bands.ts'
 import {
   type Checked,
   type CheckedLayer,
@@ -73,7 +73,7 @@ export interface Draft {
 }
 
 /** Answers to what is asked of all releases. */
-export function answersOf(given: { source?: string; licence?: string }): Map<string, string> {
+export function readGiven(given: { source?: string; licence?: string }): Map<string, string> {
   const { source, licence } = given
   return new Map(Object.entries({ source, licence }).flatMap(([id, text]) => (text ? [[id, text]] : [])))
 }
@@ -205,7 +205,7 @@ function finish(
     questions,
   }
   askCrop(made, catalogue, answers)
-  const bands = layers.flatMap(({ band }) => [band, ...tilesOf(band)])
+  const bands = layers.flatMap(({ band }) => [band, ...listTiles(band)])
   // Those of its bands that were asked before it was a release.
   made.questions = [
     ...before.filter((one) => one.bands.some((band) => bands.includes(band))),

@@ -4,7 +4,7 @@ import { progressIfLong } from '#src/cli/terminal.ts'
 import type { Database } from '#src/data/database.ts'
 import { OperatorError } from '#src/errors.ts'
 import { readDrop } from './bands.ts'
-import { answersOf, type Draft, type ManifestDraft, makeDraft, openContext } from './draft.ts'
+import { type Draft, type ManifestDraft, makeDraft, openContext, readGiven } from './draft.ts'
 import { describeQuestion, nameBand, type Question } from './questions.ts'
 import { writeManifest } from './write.ts'
 
@@ -21,7 +21,7 @@ export async function readFolder(
 ) {
   const context = await openContext(database, database.config.DRAFT_WORDS)
   const drop = await readDrop(database, folder, progressIfLong('reading'))
-  const draft = await makeDraft(drop, context, answersOf(given))
+  const draft = await makeDraft(drop, context, readGiven(given))
   refuseEmpty(folder, draft)
   const { manifests, questions } = draft
   if (questions.length > 0) {

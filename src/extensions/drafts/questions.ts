@@ -1,4 +1,4 @@
-import { type Band, tilesOf } from './bands.ts'
+import { type Band, listTiles } from './bands.ts'
 import type { Guess } from './labels.ts'
 import type { Kind } from './vocabulary.ts'
 
@@ -19,7 +19,7 @@ export interface Question {
 
 /** For programs. */
 export function describeQuestion({ member, text, candidates, bands }: Question) {
-  return { member, text, candidates, files: [...new Set(bands.flatMap(tilesOf).map(({ file }) => file))] }
+  return { member, text, candidates, files: [...new Set(bands.flatMap(listTiles).map(({ file }) => file))] }
 }
 
 /** Answers by the ids of questions. */

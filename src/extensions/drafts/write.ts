@@ -2,7 +2,7 @@ import { dirname, relative, sep } from 'node:path'
 import { stringify } from 'yaml'
 import { compareLayers } from '#src/ingest/source.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { type Band, tilesOf } from './bands.ts'
+import { type Band, listTiles } from './bands.ts'
 import type { CheckedLayer } from './checks.ts'
 import type { ManifestDraft } from './draft.ts'
 import type { Guess } from './labels.ts'
@@ -112,7 +112,7 @@ function writeLayer(page: Page, layer: CheckedLayer, draft: ManifestDraft, path:
   const { band, members, unit, scale, nodata } = layer
   const { product, layers } = draft
   const companions = layers.filter((one) => one.members.role && isAbout(one, layer))
-  const about = [layer, ...companions].flatMap(({ band }) => [band, ...tilesOf(band)])
+  const about = [layer, ...companions].flatMap(({ band }) => [band, ...listTiles(band)])
   page.ask(
     ({ bands, member, id }) =>
       bands.some((one) => about.includes(one)) &&
@@ -166,7 +166,7 @@ function writeCompanions(page: Page, layer: CheckedLayer, companions: CheckedLay
 
 /** Files are relative to the manifest. */
 function filesText(band: Band, manifest: string): string {
-  const names = tilesOf(band).map(({ path }) =>
+  const names = listTiles(band).map(({ path }) =>
     inBraces(relative(dirname(manifest), path).replaceAll(sep, '/')),
   )
   return band.tiles ? `files: [${names.join(', ')}]` : `file: ${names[0]}`

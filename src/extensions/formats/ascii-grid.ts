@@ -8,7 +8,7 @@ import { stemOf } from '#src/ingest/other-formats.ts'
 import type { FileCrs, RasterFile } from '#src/ingest/readers.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
 import { createPixels, type PixelType, withType } from '#src/raster/pixels.ts'
-import { bandOf, UNMASKED } from './container.ts'
+import { describeMeant, UNMASKED } from './container.ts'
 
 /** Lines before the first row of numbers, in small letters. */
 type Header = Map<string, string>
@@ -43,7 +43,14 @@ export async function openAsciiGrid(path: string): Promise<RasterFile> {
       if (entry.band !== undefined && entry.band !== 1) {
         throw new OperatorError(`${path} has 1 band without a name; band ${entry.band} is not there.`)
       }
-      return bandOf(entry, { number: 1, pixelType, description: undefined, nodata, scale: 1, offset: 0 })
+      return describeMeant(entry, {
+        number: 1,
+        pixelType,
+        description: undefined,
+        nodata,
+        scale: 1,
+        offset: 0,
+      })
     },
     async read({ column, row, width, height }, bands) {
       const doubles = createPixels('64BF', width * height) as Float64Array

@@ -86,7 +86,10 @@ export const UNMASKED = {
 } satisfies Partial<RasterFile>
 
 /** A band as its file says, but for what the manifest says. */
-export function bandOf(entry: MeantBand, said: Omit<Band, 'nodata'> & { nodata: MeantBand['nodata'] }): Band {
+export function describeMeant(
+  entry: MeantBand,
+  said: Omit<Band, 'nodata'> & { nodata: MeantBand['nodata'] },
+): Band {
   const { nodata = said.nodata, scale = said.scale, offset = said.offset } = entry
   const missing = typeof nodata === 'number' && !Number.isNaN(nodata) ? nodata : undefined
   return { ...said, nodata: missing, scale, offset }

@@ -6,7 +6,15 @@ import { formatError } from '#src/lib/promises.ts'
 import type { Window } from '#src/raster/grid.ts'
 import { bytesOf, type Pixels, type PixelType } from '#src/raster/pixels.ts'
 import { findPlace, type Place } from './axes.ts'
-import { bandOf, type Container, lastName, numbersOf, textOf, UNMASKED, type Variable } from './container.ts'
+import {
+  type Container,
+  describeMeant,
+  lastName,
+  numbersOf,
+  textOf,
+  UNMASKED,
+  type Variable,
+} from './container.ts'
 import { createCleaner, findMissing, type Missing } from './missing.ts'
 import { listSteps } from './steps.ts'
 
@@ -225,7 +233,7 @@ function describeBand(band: FieldBand, number: number, entry: MeantBand): Band {
   const [offset = 0] = numbersOf(variable.attribute('add_offset'))
   const { pixelType } = variable
   const said = { number, pixelType, description: describeField(band), nodata: missing.nodata }
-  return bandOf(entry, { ...said, scale, offset })
+  return describeMeant(entry, { ...said, scale, offset })
 }
 
 /** As it lies on the grid: from north to south and from west to east. */
