@@ -21,7 +21,7 @@ import { type Draft, type ManifestDraft, makeDraft, openContext, readGiven } fro
 import { countText, listSaid, refuseEmpty } from './folder.ts'
 import type { Guess } from './labels.ts'
 import { type Answers, describeQuestion } from './questions.ts'
-import { readAnswers, type WrittenManifest, writeManifest } from './write.ts'
+import { DRAFTED, readAnswers, type WrittenManifest, writeManifest } from './write.ts'
 
 interface DraftOptions extends Output {
   out?: string
@@ -97,7 +97,8 @@ function nameManifests(target: string, { manifests }: Draft, answers: Answers): 
 }
 
 /**
- * Manifests that are there before anything is read, by their paths: at a terminal those with questions are gone on with.
+ * Manifests that are there before anything is read, by their paths: at a terminal, drafts of which one has questions are
+ * gone on with.
  *
  * @throws {OperatorError} for others
  */
@@ -115,10 +116,13 @@ async function readBegun(
     PRODUCTS.list.some(({ code }) => name.startsWith(`${stem}-${code}-`) && name.endsWith(ending))
   for (const name of (await readdir(folder).catch(() => [])).filter(isOurs)) {
     const path = name === basename(target) ? target : resolve(folder, name)
-    const text = await readFile(path, 'utf8').catch(() => '')
-    if (!isAsking || !readAnswers(text)) refuseOverwriting(path)
-    begun.set(path, text)
+    begun.set(path, await readFile(path, 'utf8').catch(() => ''))
   }
+  const texts = [...begun.values()]
+  const other =
+    [...begun.keys()].find((path) => !begun.get(path)?.startsWith(DRAFTED)) ?? [...begun.keys()][0]
+  const isBegun = texts.some(readAnswers) && texts.every((text) => text.startsWith(DRAFTED))
+  if (other !== undefined && !(isAsking && isBegun)) refuseOverwriting(other)
   return begun
 }
 

@@ -64,7 +64,7 @@ export function writeManifest(draft: ManifestDraft, path: string, answers: Answe
   return page.finish()
 }
 
-const DRAFTED = '# Drafted by `agro draft`. Behind each line stands what it was read from.'
+export const DRAFTED = '# Drafted by `agro draft`. Behind each line stands what it was read from.'
 const ANSWERED = '# answered: '
 
 /** The answers of a manifest that was drafted and still has questions; undefined for another one. */

@@ -260,6 +260,19 @@ describe('at a terminal', () => {
     },
   )
 
+  test.skipIf(!hasTerminal)(
+    'of several manifests, those without questions are gone on with as well',
+    async () => {
+      const several = await newFolder()
+      for (const name of ['et_wheat_yield_normal', 'et_wheat_urea_abvoe', 'et_wheat_urea_normal']) {
+        const file = join(several, `${name}_202607.tif`)
+        await writeRaster(file, [{ valueAt: smooth(210, 1200) }], { notes: NOTES })
+      }
+      expect(await atTerminal(`draft ${several}`, 'later')).toContain('one question to answer')
+      expect(await atTerminal(`draft ${several}`, '1')).toContain('nothing is uncertain')
+    },
+  )
+
   test.skipIf(!hasTerminal)('a draft that was changed by hand is not written over', async () => {
     const out = join(folder, 'third.yaml')
     await atTerminal(`draft ${folder} --out ${out}`, CTRL_C)
