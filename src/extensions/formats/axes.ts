@@ -185,7 +185,7 @@ function findCrs(
   const name = mapping && textOf(mapping.attribute('grid_mapping_name'))
   if (name === 'rotated_latitude_longitude') return { crs: { kind: 'rotated-pole' }, notes: [] }
   if (isDegrees && (name === undefined || name === 'latitude_longitude')) return degreesOf(mapping, variable)
-  const proj = mapping && name && projectionOf(mapping, name)
+  const proj = mapping && name && readProjection(mapping, name)
   if (proj) return { crs: { kind: 'text', wkt: '', proj }, notes: [] }
   const reason = name
     ? `${mapping?.name} describes it as ${name}, without WKT or a code`
@@ -202,7 +202,7 @@ const PROJECTIONS: Record<string, [proj: string, needs: string[]]> = {
 }
 
 /** As PROJ has it; undefined for others, and without the parameters. */
-function projectionOf(mapping: Variable, name: string): string | undefined {
+function readProjection(mapping: Variable, name: string): string | undefined {
   const [proj, needs = []] = PROJECTIONS[name] ?? []
   const first = (attribute: string) => numbersOf(mapping.attribute(attribute))[0]
   const [lat1, lat2 = lat1] = numbersOf(mapping.attribute('standard_parallel'))
@@ -221,11 +221,11 @@ function projectionOf(mapping: Variable, name: string): string | undefined {
   const said = Object.entries(parameters).flatMap(([key, value]) =>
     value === undefined ? [] : `+${key}=${value}`,
   )
-  return [`+proj=${proj}`, ...said, earthOf(mapping) ?? '+datum=WGS84', '+units=m +no_defs'].join(' ')
+  return [`+proj=${proj}`, ...said, readEarth(mapping) ?? '+datum=WGS84', '+units=m +no_defs'].join(' ')
 }
 
 /** The parameters of PROJ; undefined for the ellipsoid of WGS 84. */
-function earthOf(mapping: Variable | undefined): string | undefined {
+function readEarth(mapping: Variable | undefined): string | undefined {
   const [major = EARTH.major] = numbersOf(mapping?.attribute('semi_major_axis'))
   const [inverse = EARTH.inverse] = numbersOf(mapping?.attribute('inverse_flattening'))
   const [radius] = numbersOf(mapping?.attribute('earth_radius'))
@@ -236,7 +236,7 @@ function earthOf(mapping: Variable | undefined): string | undefined {
 
 /** Degrees without more are those of WGS 84, as for GDAL. */
 function degreesOf(mapping: Variable | undefined, { name }: Variable): Pick<Place, 'crs' | 'notes'> {
-  const earth = earthOf(mapping)
+  const earth = readEarth(mapping)
   if (earth === undefined) {
     return {
       crs: { kind: 'epsg', code: 4326 },
