@@ -206,7 +206,7 @@ const YAML_STEPS: Partial<Record<string, string>> = {
 const VALIDATORS = new WeakMap<Products, ValidateFunction<ManifestFile>>()
 
 /** Compiles once what takes longer than the reading of a manifest. */
-function validatorOf(products: Products): ValidateFunction<ManifestFile> {
+function compileValidator(products: Products): ValidateFunction<ManifestFile> {
   const compiled = VALIDATORS.get(products) ?? new Ajv(AJV).compile(manifestSchema(products.list))
   VALIDATORS.set(products, compiled)
   return compiled
@@ -236,7 +236,7 @@ export async function parseManifest(
   }
 
   const manifest = valueIn(path, document)
-  const isManifest = validatorOf(products)
+  const isManifest = compileValidator(products)
   const problems = isManifest(manifest)
     ? findProblems(products.of(manifest.product), manifest)
     : (isManifest.errors ?? []).map(describe)
