@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { cleanUp } from '#src/accounts/index.ts'
 import { call } from '#test/setup/calls.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, PASSWORD, register } from '#test/setup/people.ts'
 import { endWaits, openMailingApp, tokenIn } from './mails.ts'
 import { withOtherService } from './other-service.ts'
@@ -69,6 +70,27 @@ describe('where e-mails have to be confirmed', () => {
       }
     })
     expect(service.mailServer.mails).toHaveLength(sent)
+  })
+
+  test('the log says which mail was sent for which account or registration, and to no e-mail by its name', async () => {
+    const { email, user } = await newPerson(service.app)
+    await withOtherService(service, { LOG_LEVEL: 'info' }, async (app, log) => {
+      const ids: string[] = []
+      for (const address of [email, `x${email}`]) {
+        const payload = { email: address, password: PASSWORD, name: 'Rosa' }
+        ids.push((await call(app, 'POST /auth/register', { payload })).body.id)
+        expect((await service.mailServer.next()).to).toEqual([address])
+      }
+      const listSent = () => log.map((line) => JSON.parse(line)).filter(({ mail }) => mail !== undefined)
+      await vi.waitFor(() => expect(listSent()).toHaveLength(2), PATIENCE)
+      const about = listSent().map(({ msg, mail, user, registration }) => ({ msg, mail, user, registration }))
+      const msg = 'a mail was sent'
+      expect(about.toSorted((a, b) => a.mail.localeCompare(b.mail))).toEqual([
+        { msg, mail: 'account_exists', user: user.id, registration: undefined },
+        { msg, mail: 'email_confirmation', user: undefined, registration: ids[1] },
+      ])
+      expect(log.join('')).not.toContain(email)
+    })
   })
 
   test('a token is good for one thing: neither confirms what is to be reset, nor the other way round', async () => {

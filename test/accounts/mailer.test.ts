@@ -52,7 +52,7 @@ describe('a mail that a server does not take', () => {
   })
 
   test('is not tried again where the answer is final', async () => {
-    server.answer = 550
+    server.answer = 500
     const mailer = mailerTo(server.url)
     mailer.send(async () => mail())
     await mailer.close()
