@@ -174,14 +174,16 @@ const format = t.choice(
 export const FieldsQuery = Type.Object({ format })
 export type FieldsQuery = Static<typeof FieldsQuery>
 
+const RATES = 'synthetic-fertilizer-eth-wheat-2026-07-v1'
+
 export const FieldChangesQuery = Type.Object({
   format,
   since: t.text(
     200,
     'The release to compare with: an earlier one of the same product, country and crop.',
-    'synthetic-yield-eth-wheat-2026-07-v1',
+    RATES,
   ),
-  release: t.filter('The later release; the one that answers now when left out.'),
+  release: t.filter('The later release; the one that answers now when left out.', RATES),
   ...THRESHOLD_PARAMETERS,
   input: Type.Optional(t.text(200, 'The input or variety alone; all when left out.', 'Urea')),
   scenario: Type.Optional(t.text(200, 'The scenario alone; all when left out.', 'Normal')),
