@@ -138,7 +138,7 @@ function askGrids(sisters: readonly CheckedLayer[], answers: Answers, ask: Ask):
     if (!most || same === most.same || answers.has(id)) continue
     const [own, other] = [measuredOf(layer).grid, measuredOf(most.layer).grid]
     const crs = own.srid === other.srid ? '' : `, in the CRS ${own.srid} instead of ${other.srid}`
-    const text = `${nameBand(layer.band)} has another grid than its sisters (${own.width} x ${own.height} pixels instead of ${other.width} x ${other.height}${crs}): is that meant?`
+    const text = `${nameBand(layer.band)} has another grid than its sisters (${own.width} x ${own.height} pixels instead of ${other.width} x ${other.height}${crs}): publish it on its own grid?`
     ask({ id, member: 'file', text, candidates: [KEEP, LEAVE_OUT], bands: [layer.band], isOpen: false })
   }
 }
@@ -470,7 +470,7 @@ function askMissing(
   ask({
     id,
     member: 'layers',
-    text: `there is no file for ${says}: is that meant?`,
+    text: `there is no file for ${says}: publish without?`,
     candidates: [YES],
     bands,
     isOpen: false,

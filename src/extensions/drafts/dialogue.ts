@@ -60,7 +60,7 @@ const HOW: Record<string, string> = {
 function questionText(question: Question, draft: Draft, open: number): string {
   const { member, text, candidates } = question
   const listed = candidates.map((candidate, index) => `  ${index + 1}  ${candidate}`)
-  const more = open > 1 ? ` (${open - 1} more)` : ''
+  const more = open > 1 ? ` (${open - 1} more to answer)` : ''
   return ['', `${member}: ${text}${more}`, ...previewBand(question, draft), ...listed]
     .map(printable)
     .join('\n')

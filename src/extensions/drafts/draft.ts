@@ -234,7 +234,7 @@ function askPart(
   const answer = answers.get(id)
   if (answer) return { value: answer, from: 'answered' }
   const of = nameBands(bands.map(({ band }) => band))
-  const text = `${of} ${bands.length === 1 ? 'covers' : 'cover'} ${percentText(first.covered)} of the extent of ${found.name}: is a part of the country meant?`
+  const text = `${of} ${bands.length === 1 ? 'covers' : 'cover'} ${percentText(first.covered)} of the extent of ${found.name}: is a part of the country meant? Then allow: ${ALLOW_EXTENT}.`
   const candidates = [ALLOW_EXTENT]
   questions.push({
     id,
@@ -282,7 +282,7 @@ function describeConditions(
   const id = `default of ${found.join(', ')}`
   const answer = answers.get(id)
   if (!answer) {
-    const text = 'which condition has the main answer?'
+    const text = 'which one answers a call that names no condition?'
     questions.push({ id, member: 'default', text, candidates: Object.keys(titles), bands: [], isOpen: false })
   }
   return {

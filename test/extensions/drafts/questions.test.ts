@@ -36,7 +36,11 @@ test('values of another unit, files for one layer, and a missing scenario are qu
     'et_wheat_yield_below_202607.tif and old/et_wheat_yield_below_202607.tif are both for Below Normal: which one counts?',
     ['et_wheat_yield_below_202607.tif', 'old/et_wheat_yield_below_202607.tif'],
   ])
-  expect(asked).toContainEqual(['layers', 'there is no file for DAP, Below Normal: is that meant?', ['yes']])
+  expect(asked).toContainEqual([
+    'layers',
+    'there is no file for DAP, Below Normal: publish without?',
+    ['yes'],
+  ])
 })
 
 /** What is asked of a folder with such layers. */
@@ -227,7 +231,7 @@ describe('at a terminal', () => {
     'questions are asked one by one, by number or text, with what the file has',
     async () => {
       const shown = await atTerminal(`draft ${folder}`, '1', 'Institute of tests')
-      expect(shown).toMatch(/scenario: "abvoe" in the name is nearly "above".*\(1 more\)/)
+      expect(shown).toMatch(/scenario: "abvoe" in the name is nearly "above".*\(1 more to answer\)/)
       expect(shown).toMatch(
         /minimum 30, mean [\d.]+, maximum 199, values in [\d.]+ % of the pixels; extent 33, 3\.3, 47\.72, 14\.9/,
       )
