@@ -22,7 +22,7 @@ export const ROOM_LINES: Record<string, readonly [most: number, why: string]> = 
   'src/catalog': [2_005, 'releases, areas, countries'],
   'src/cli': [2_084, 'the tool of operators'],
   'src/data': [4_052, 'databases, migrations, audit, tiles'],
-  'src/extensions': [31_258, 'all that can be deleted, with the heads of extensions'],
+  'src/extensions': [31_252, 'all that can be deleted, with the heads of extensions'],
   'src/history': [1_954, 'items, feedback, statistics'],
   'src/http': [7_172, 'plugins, formats, the document, pages'],
   'src/ingest': [11_107, 'files to rasters to tables'],

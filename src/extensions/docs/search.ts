@@ -14,7 +14,7 @@ interface Result extends Omit<Entry, 'text'> {
   excerpt: string
 }
 
-/** Words for the same: what is looked for in one is found in all, and the first are what titles have. */
+/** Words for the same: a search for one finds all, and titles have the first. */
 const SAME = `
   fertilizer,fertiliser,urea,dap,npk; isfm,organic,manure,compost; forage,fodder,pasture,grass,livestock;
   yield,harvest,production; subscription,webhook,callback,notification,messages of changes;

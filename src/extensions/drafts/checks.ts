@@ -467,14 +467,8 @@ function askMissing(
   const id = `missing ${product.code} ${says}`
   if (answers.has(id)) return
   const bands = [...new Set(missing.map(({ band }) => band))]
-  ask({
-    id,
-    member: 'layers',
-    text: `there is no file for ${says}: publish without?`,
-    candidates: [YES],
-    bands,
-    isOpen: false,
-  })
+  const text = `there is no file for ${says}: publish without?`
+  ask({ id, member: 'layers', text, candidates: [YES], bands, isOpen: false })
 }
 
 /** Ranges without the layer that they are about. */

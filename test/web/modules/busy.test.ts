@@ -27,7 +27,7 @@ test.each([
   expect(said.at(-1)?.[0]).toBeNull()
 })
 
-test('it is still preparing as long as any call waits for that', async () => {
+test('a page says that the service is preparing while any of its calls waits for that', async () => {
   const said: [seconds: number | null, isPreparing?: boolean][] = []
   onBusy((...one) => said.push(one))
   const refusedBy = (...codes: string[]) =>
