@@ -45,7 +45,8 @@ export function openReceiver(service: TestApp) {
 }
 
 /**
- * As long as a process of the service runs that is asked by clients, too: what others run is in the database.
+ * As long as a process of the service runs that is asked by clients, too: what others run is in the database. An error
+ * of the work says what the queue has then.
  *
  * @param work may have it look whether anything is due
  */
@@ -56,5 +57,14 @@ export async function serveDuring(
 ): Promise<void> {
   const app = await buildApp({ ...testDatabase.config, ...settings }, database)
   await app.listen({ host: '127.0.0.1', port: 0 })
-  await work(() => app.jobs.wake('deliver-changes')).finally(() => app.close())
+  try {
+    await work(() => app.jobs.wake('deliver-changes'))
+  } catch (cause) {
+    const { rows } = await sql`
+      select now(), id, created_at, due_at, leased_until, attempts, done_at
+      from webhook_delivery`.execute(database.writer)
+    throw new Error(`the queue has ${JSON.stringify(rows)}: ${cause}`, { cause })
+  } finally {
+    await app.close()
+  }
 }
