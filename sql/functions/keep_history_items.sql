@@ -1,4 +1,5 @@
--- A function, because its plans are kept: to plan these statements takes longer than to execute them.
+-- A function, because its plans are kept: to plan these statements takes longer than to execute them. By its costs alone
+-- PostgreSQL would rather plan the large one each time.
 --
 -- Callers whose accounts are gone, or are just being deleted, are passed over: waiting for the deletion would make
 -- all the others wait. Counts are changed in one order everywhere, so that two processes never wait for each other.
@@ -14,7 +15,7 @@ create or replace function keep_history_items(
   most_items bigint,
   most_bytes bigint
 ) returns table (user_id uuid, kept boolean, items bigint, bytes bigint)
-language plpgsql
+language plpgsql set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin
@@ -31,10 +32,12 @@ begin
     with arriving as materialized (
       select
         id, user_id, subject_id, template_id, bytes,
-        case when crop_code is not null then crop_named(crop_code) end as crop_code,
+        -- As crop_named() says it, which would be planned for each of them.
+        coalesce(crop_alias.crop_code, arriving.crop_code) as crop_code,
         request, answer
       from unnest(ids, user_ids, subject_ids, template_ids, sizes, crop_codes, requests, answers)
         as arriving (id, user_id, subject_id, template_id, bytes, crop_code, request, answer)
+      left join crop_alias on alias = arriving.crop_code
     ),
     living as materialized (
       select
