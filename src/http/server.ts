@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ServerOptions } from 'node:http'
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
@@ -19,42 +20,47 @@ type BuildCompiler = (shared: object, options: unknown) => Compile
 
 /** Compiles each schema once, with the options of its first server: Fastify compiles those of errors for each route. */
 export function compileOnce<Build extends object>(build: Build): Build {
-  const cache = new Map<string, Map<string, unknown>>()
+  interface Stored {
+    compiled: Map<string, unknown>
+    compile?: Compile
+  }
+  const cache = new Map<string, Stored>()
   const buildOnce: BuildCompiler = (shared, options) => {
-    const key = writeSchemas(shared)
-    const compiled = cache.get(key) ?? new Map<string, unknown>()
-    cache.set(key, compiled)
-    // To make one takes long, and a server like one before needs none.
-    let compile: Compile | undefined
+    const key = identifySchemas(shared)
+    const stored: Stored = cache.get(key) ?? { compiled: new Map() }
+    cache.set(key, stored)
     return (route) => {
       const schema = JSON.stringify(route.schema)
-      const stored = compiled.get(schema)
-      if (stored) return stored
-      compile ??= (build as BuildCompiler)(shared, options)
-      const found = compile(route)
-      compiled.set(schema, found)
+      const known = stored.compiled.get(schema)
+      if (known) return known
+      // To make one takes long, and a server like one before needs none.
+      stored.compile ??= (build as BuildCompiler)(shared, options)
+      const found = stored.compile(route)
+      stored.compiled.set(schema, found)
       return found
     }
   }
   return buildOnce as Build
 }
 
-/** By the names of schemas: servers have the same ones, of which writing takes longer than comparing. */
-const written = new Map<string, { schemas: object; text: string }>()
+/** By the names of schemas: servers have the same ones, of which hashing takes longer than comparing. */
+const identified = new Map<string, { schemas: object; hash: string }>()
 
-function writeSchemas(schemas: object): string {
+/** A hash: the text of all schemas has half a megabyte, and there are dozens of sets. */
+function identifySchemas(schemas: object): string {
   const names = Object.keys(schemas).join()
-  const last = written.get(names)
-  if (last && isDeepStrictEqual(last.schemas, schemas)) return last.text
-  const text = JSON.stringify(schemas)
-  written.set(names, { schemas, text })
-  return text
+  const last = identified.get(names)
+  if (last && isDeepStrictEqual(last.schemas, schemas)) return last.hash
+  const hash = createHash('sha256').update(JSON.stringify(schemas)).digest('base64')
+  identified.set(names, { schemas, hash })
+  return hash
 }
 
 /** The servers of a process share them, as tests have: a later one takes 0.35 s of a core to be made, by itself 1.4 s. */
 const COMPILERS = {
   buildSerializer: compileOnce(SerializerSelector()),
-  buildValidator: compileOnce(AjvCompiler()),
+  // A pool of its own would keep the text of all schemas for each set of them.
+  buildValidator: compileOnce<ReturnType<typeof AjvCompiler>>((...made) => AjvCompiler()(...made)),
 }
 
 /** Longer than the idle time of balancers, a minute as a rule: the sender of requests should end a connection. */
