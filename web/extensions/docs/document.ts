@@ -11,13 +11,13 @@ interface Operation {
 }
 
 export interface Document {
-  paths?: Record<string, Record<string, Operation>>
+  paths: Record<string, Record<string, Operation>>
   components: Untyped
 }
 
-/** What forms need of a document: bodies, parameters, and the media types of answers. The page has the texts. */
-export function shortened(document: Document) {
-  for (const operation of operationsOf(document)) {
+/** What forms need of operations: bodies, parameters, and the media types of answers. The page has the texts. */
+export function shorten(document: Document) {
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
     delete operation.description
     // Ids are filled in before an operation is opened, when references are not yet resolved.
     operation.parameters &&= operation.parameters.map((parameter) => referenced(document, parameter))
@@ -29,29 +29,19 @@ export function shortened(document: Document) {
       }),
     )
   }
-  const { securitySchemes } = document.components
-  return { ...document, components: { ...componentsOf(document), securitySchemes } }
 }
 
-/** The components that a document uses. */
-function componentsOf(document: Document) {
-  const used: Untyped = {}
-  const open: unknown[] = [document.paths]
-  while (open.length > 0) {
-    for (const [, kind = '', name = ''] of JSON.stringify(open.pop()).matchAll(REFERENCE)) {
-      used[kind] ??= {}
-      if (name in used[kind]) continue
-      used[kind][name] = document.components[kind]?.[name]
-      open.push(used[kind][name] ?? null)
-    }
-  }
-  return used
-}
-
-const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g
-
-export function operationsOf({ paths = {} }: Document) {
-  return Object.values(paths).flatMap((methods) => Object.values(methods))
+/** A part with all that its references lead to; one that leads back to what it is in stays as it is. */
+export function resolved(document: Document, part: Untyped, within: string[] = []): Untyped {
+  if (typeof part !== 'object' || part === null) return part
+  if (Array.isArray(part)) return part.map((one) => resolved(document, one, within))
+  const { $ref, ...beside } = part
+  if (within.includes($ref)) return part
+  if ($ref !== undefined)
+    return resolved(document, { ...referenced(document, part), ...beside }, [...within, $ref])
+  return Object.fromEntries(
+    Object.entries(part).map(([name, value]) => [name, resolved(document, value, within)]),
+  )
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Untyped } from './document.ts'
+import type { Document, Untyped } from './document.ts'
 
 // Whose examples these are. The account of the examples would belong to whoever registers it
 // first, so each visitor has one of their own.
@@ -35,50 +35,44 @@ const PARTING = ['deleteProfile', 'changePassword', 'resetPassword']
 /** The refresh token of the last login. */
 let refreshToken: string | undefined
 
-/**
- * Makes what sends the refresh token of the last login in the place of the one of the example.
- *
- * @param system of Swagger UI
- */
-export function createSender({ specSelectors }: Untyped) {
+/** Makes what sends the refresh token of the last login in the place of the one of the example. */
+export function createSender(document: Document) {
   return (request: Untyped) => {
-    const written = exampleOf(specSelectors.specJS(), 'RefreshRequest')?.refresh_token
+    const written = exampleOf(document, 'RefreshRequest')?.refresh_token
     if (typeof request.body !== 'string' || !written || !refreshToken) return request
     return { ...request, body: request.body.replace(written, refreshToken) }
   }
 }
 
 /** Carries from one answer to the next request what a person would have to copy: tokens, ids and a new password. */
-export function followingAnswers() {
+export function followingAnswers(document: Document) {
   const setResponse =
     (original: Untyped, system: Untyped) =>
     (...[path, method, response]: Untyped[]) => {
-      if (response.ok) follow(system, path, method, response.body ?? {})
+      if (response.ok) follow(document, system, path, method, response.body ?? {})
       return original(path, method, response)
     }
   return { statePlugins: { spec: { wrapActions: { setResponse } } } }
 }
 
-const exampleOf = (document: Untyped, schema: string) => document.components?.schemas?.[schema]?.examples?.[0]
+const exampleOf = ({ components }: Document, schema: string) => components.schemas?.[schema]?.examples?.[0]
 
 /** Carries what an answer has given to the operations that want it. */
-function follow(system: Untyped, path: string, method: string, body: Untyped) {
-  const { specSelectors } = system
-  const { paths } = specSelectors.specJS()
+function follow(document: Document, system: Untyped, path: string, method: string, body: Untyped) {
   if (body.access_token) {
     authorize(system, body.access_token)
     refreshToken = body.refresh_token
   }
   const folders = [path, path.replace(/\/[^/]*$/, '')]
-  for (const folder of folders) fillIds(system, folder, method === 'delete' ? '' : idIn(body))
-  fillIds(system, '/history', body.history_id)
+  for (const folder of folders) fillIds(document, system, folder, method === 'delete' ? '' : idIn(body))
+  fillIds(document, system, '/history', body.history_id)
   // Of what stands elsewhere, such as a shared answer.
   const [, elsewhere] = /(\/\w+)\/[^/]+$/.exec(body.url ?? '') ?? []
-  if (elsewhere) fillIds(system, elsewhere, body.id)
+  if (elsewhere) fillIds(document, system, elsewhere, body.id)
 
-  const { operationId } = paths[path][method]
+  const { operationId = '' } = document.paths[path]?.[method] ?? {}
   if (operationId === 'changePassword')
-    fillPassword(system, specSelectors.requestFor(path, method)?.get('body'))
+    fillPassword(document, system, system.specSelectors.requestFor(path, method)?.get('body'))
   if (ENDING.includes(operationId)) forgetToken(system)
   if (PARTING.includes(operationId)) forgetVisitor()
 }
@@ -103,9 +97,8 @@ function forgetToken({ authActions, authSelectors }: Untyped) {
  *
  * @param sent the request that has changed it
  */
-function fillPassword({ specSelectors, oas3Actions, oas3Selectors }: Untyped, sent: string | undefined) {
+function fillPassword(document: Document, { oas3Actions, oas3Selectors }: Untyped, sent: string | undefined) {
   const { new_password: password } = JSON.parse(sent ?? '{}')
-  const document = specSelectors.specJS()
   const [path, method] = ['/auth/login', 'post']
   const written = oas3Selectors.requestBodyValue(path, method)
   const example = typeof written === 'string' ? JSON.parse(written) : exampleOf(document, 'LoginRequest')
@@ -115,10 +108,14 @@ function fillPassword({ specSelectors, oas3Actions, oas3Selectors }: Untyped, se
 }
 
 /** Gives the operations on one thing of a folder its id, if there is one. */
-function fillIds({ specActions, specSelectors }: Untyped, folder: string, id: string | undefined) {
+function fillIds(
+  { paths }: Document,
+  { specActions, specSelectors }: Untyped,
+  folder: string,
+  id: string | undefined,
+) {
   if (id === undefined) return
-  const { paths } = specSelectors.specJS()
-  for (const [path, operations] of Object.entries<object>(paths)) {
+  for (const [path, operations] of Object.entries(paths)) {
     if (!path.startsWith(`${folder}/{id}`)) continue
     for (const method of Object.keys(operations)) {
       const parameters = specSelectors

@@ -1,7 +1,7 @@
 import { element } from '../../shell/element.ts'
 import { ROOT } from '../../shell/frame.ts'
 import { TEXTS } from '../../texts/en.ts'
-import { shortened, type Untyped } from './document.ts'
+import { type Document, resolved, shorten, type Untyped } from './document.ts'
 import { createSender, followingAnswers, withAddressesOfVisitor } from './following.ts'
 import { docs } from './texts.ts'
 
@@ -44,13 +44,14 @@ export function closePanel() {
 async function start(box: HTMLElement) {
   const { style = '', script = '' } = box.dataset
   // Below the rules of the page, which change its own.
-  document
+  globalThis.document
     .querySelector('link[href$="docs.css"]')
     ?.before(element('link', { rel: 'stylesheet', href: style }))
   const address = new URL('openapi.json?media=all', ROOT).href
   const [text] = await Promise.all([read(address), loadScript(script)])
+  const document: Document = JSON.parse(withAddressesOfVisitor(text))
+  shorten(document)
   const { SwaggerUIBundle } = globalThis as Untyped
-  let send = (request: Untyped) => request
   const found = SwaggerUIBundle({
     domNode: box,
     layout: 'Panel',
@@ -58,17 +59,17 @@ async function start(box: HTMLElement) {
     defaultModelsExpandDepth: -1,
     persistAuthorization: false,
     tryItOutEnabled: true,
-    requestInterceptor: (request: Untyped) => send(request),
+    requestInterceptor: createSender(document),
     plugins: [
-      ...[layout, chosenAlone, plainLines, unchangedTexts, ownColours],
-      ...[bodyFirst, answerFirst, padlock, followingAnswers],
+      ...[layout, chosenAlone, resolver(document), plainLines, unchangedTexts, ownColours],
+      ...[bodyFirst, answerFirst, padlock, followingAnswers(document)],
     ],
   }).getSystem()
-  send = createSender(found)
   found.layoutActions.updateFilter('none yet')
   found.specActions.updateUrl(address)
   found.specActions.updateLoadingStatus('success')
-  found.specActions.updateJsonSpec(shortened(JSON.parse(withAddressesOfVisitor(text))))
+  const { securitySchemes } = document.components
+  found.specActions.updateJsonSpec({ ...document, components: { securitySchemes } })
   return found
 }
 
@@ -113,6 +114,15 @@ function chosenAlone() {
       .filter((tag: Untyped) => tag.get('operations').size > 0)
   }
   return { fn: { opsFilter } }
+}
+
+/** Swagger UI's own takes the whole document apart for each operation, which takes a second. */
+function resolver(document: Document) {
+  const resolveSubtree = async (_: Untyped, path: string[]) => {
+    const part = path.reduce((found: Untyped, name) => found?.[name], document)
+    return { spec: resolved(document, part), errors: [] }
+  }
+  return { fn: { resolveSubtree } }
 }
 
 /** Lines of JSON are sent as they are: Swagger UI takes every type with "json" in its name for one JSON text. */
