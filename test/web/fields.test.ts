@@ -218,10 +218,12 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
           Number(yield_data.find(({ scenario }) => scenario === season)?.yield_kg_ha),
         ),
       )
-    const figures = { 'Yield, Normal kg/ha': legendOf('Normal'), '': figuresOfAreas(items) }
-    await expectState(page.locator('main'), 'districts', figures)
+    const legend = { 'Yield, Normal kg/ha': legendOf('Normal') }
+    const means = { 'Each value is the mean of the area.': figuresOfAreas(items) }
+    await expectState(page.locator('main'), 'districts', { ...legend, ...means })
     await page.getByLabel('Number').selectOption('max')
-    await expectFigures(page.locator('main'), { ...figures, '': figuresOfAreas(items, 'max') })
+    const largest = { 'Largest value of each area. The map has the means.': figuresOfAreas(items, 'max') }
+    await expectFigures(page.locator('main'), { ...legend, ...largest })
     await page.getByLabel('Season').selectOption('Below Normal')
     expect(await page.locator('.legend h2').innerText()).toBe('Yield, Below Normal kg/ha')
     // Whatever is shown of them.

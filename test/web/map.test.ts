@@ -252,7 +252,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.reload()
     await showsMean()
     await page.goto(`${visitors.url}/#product=yield&country=eth&as=table`)
-    await page.locator('.areas-table').getByRole('button', { name: 'Amhara', exact: true }).click()
+    await page.locator('.sheet').getByRole('button', { name: 'Amhara', exact: true }).click()
     await showsMean()
     // Several are called so, or only nearly: the visitor chooses.
     for (const text of ['North Shewa', 'Sheva']) {
@@ -272,7 +272,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     const first = await calls.next()
     await page.getByLabel('Areas of level').selectOption('2')
     await (await calls.next())()
-    const rows = page.locator('.areas-table tbody tr')
+    const rows = page.locator('.sheet tbody tr')
     await rows.first().waitFor()
     const shown = await rows.count()
     const late = page.waitForResponse(ITEMS)
@@ -286,18 +286,21 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
 
   test('has a table with a value for each area, which is sorted', async () => {
     const { page } = visit
-    const rows = page.locator('.areas-table tbody tr')
+    const rows = page.locator('.sheet tbody tr')
     const { boundaries } = await answerOf('/catalog')
     const { areas } = boundaries.find(
       (one: { country_code: string; level: number }) => one.country_code === 'rwa' && one.level === 1,
     )
     await page.getByLabel('Areas of level').selectOption('1')
     await expect.poll(() => rows.count()).toBe(areas)
+    const names = await rows.locator('td:first-child').allInnerTexts()
+    expect(names).toEqual(names.toSorted((one, other) => one.localeCompare(other)))
     await page.getByRole('button', { name: 'Normal', exact: true }).click()
     const payload = { admin: { country_code: 'rwa', level: 1 }, crop: 'potato' }
     const by = await newPerson(service.app)
     const { items } = (await service.post('/advisory/yield/polygons', { by, payload })).body
-    await expectState(page.locator('.areas-table'), 'areas', { '': figuresOfAreas(items) })
+    const means = { 'Each value is the mean of the area.': figuresOfAreas(items) }
+    await expectState(page.locator('.sheet'), 'areas', means)
     expect(visit.complaints).toEqual([])
   })
 
@@ -307,7 +310,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     const { page, complaints, close } = await visitors.open(`/#${compared}`, phone)
     for (const [hash, shown] of [
       [compared, '.place .product'],
-      ['as=table&country=rwa', '.areas-table'],
+      ['as=table&country=rwa', '.sheet'],
     ] as const) {
       await page.evaluate(`location.hash = '${hash}'`)
       await page.locator(shown).first().waitFor()
@@ -320,7 +323,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
   test('shows the table where the browser cannot draw the map', async () => {
     const before = `HTMLCanvasElement.prototype.getContext = () => null`
     const { page, complaints, close } = await visitors.open('/#country=rwa', { before, viewport: DESKTOP })
-    await page.locator('.areas-table').waitFor()
+    await page.locator('.sheet').waitFor()
     await expectState(page.locator('.stage .message'), 'map-not-drawn')
     expect(complaints).toEqual([])
     await close()

@@ -75,13 +75,13 @@ describe.skipIf(!CHROMIUM)('the map of a release with odds and conditions, in a 
   test('tables of areas have the means of the condition', async () => {
     const { page } = visit
     await page.getByText('Table', { exact: true }).click()
-    await page.locator('.areas-table tbody tr').first().waitFor()
-    expect(await page.locator('.areas-table tbody td').allInnerTexts()).toContain('90.5')
+    await page.locator('.sheet tbody tr').first().waitFor()
+    expect(await page.locator('.sheet tbody td').allInnerTexts()).toContain('90.5')
     const districts = await visitors.open('/districts#product=fertilizer&country=eth&level=1')
     await districts.page.locator('tbody tr').first().waitFor()
-    expect(await districts.page.locator('.areas-table tbody td').allInnerTexts()).toContain('65.5')
+    expect(await districts.page.locator('.sheet tbody td').allInnerTexts()).toContain('65.5')
     await districts.page.getByLabel('Condition').selectOption('mid slope')
-    expect(await districts.page.locator('.areas-table tbody td').allInnerTexts()).toContain('70.5')
+    expect(await districts.page.locator('.sheet tbody td').allInnerTexts()).toContain('70.5')
     expect(await districts.page.locator('.legend h2').innerText()).toBe(
       'Fertilizer, Urea, Normal, mid slope kg/ha',
     )

@@ -4,11 +4,23 @@ import { send, whileBusy } from '../shell/api.ts'
 import { button, element } from '../shell/element.ts'
 import { account } from '../texts/en.ts'
 
-const EMAIL = {
+export const EMAIL = {
   name: 'email',
   label: account.email,
   type: 'email',
   attributes: { autocomplete: 'username', required: true, maxlength: 254 },
+}
+
+export const NAME = {
+  name: 'name',
+  label: account.name,
+  attributes: { autocomplete: 'name', required: true, maxlength: 200 },
+}
+
+export const ORGANISATION = {
+  name: 'organisation',
+  label: account.organisation,
+  attributes: { autocomplete: 'organization', maxlength: 200 },
 }
 
 const TOKEN = { name: 'token', label: account.token, attributes: { autocomplete: 'off', required: true } }
@@ -24,6 +36,13 @@ export const PASSWORD = {
 /** Of the second factor. */
 const CODE = { hint: account.codeHint, attributes: { autocomplete: 'one-time-code' } }
 
+type Way = 'login' | 'register' | 'confirm' | 'forgotten' | 'reset'
+
+const head = (title: string, why?: string) => [
+  element('h2', { tabindex: -1 }, title),
+  ...(why === undefined ? [] : [element('p', {}, why)]),
+]
+
 /**
  * The ways in: log in, make an account, choose a new password.
  *
@@ -32,48 +51,43 @@ const CODE = { hint: account.codeHint, attributes: { autocomplete: 'one-time-cod
  */
 export function entrance(session: Session, why?: string, entered: () => void = () => {}): HTMLElement {
   const place = element('section', { class: 'card narrow' })
-  const ways: Record<string, () => HTMLElement[]> = {
+  const ways: Record<Way, () => HTMLElement[]> = {
     login: () => [
-      element('h2', { tabindex: -1 }, account.login),
-      ...(why === undefined ? [] : [element('p', {}, why)]),
+      ...head(account.login, why),
       loginForm(session, entered),
-      others(['register', account.register], ['forgotten', account.forgotten]),
+      others({ register: account.register, forgotten: account.forgotten }),
     ],
     register: () => [
-      element('h2', { tabindex: -1 }, account.register),
+      ...head(account.register),
       registration(session, show, entered),
-      others(['login', account.haveAccount]),
+      others({ login: account.haveAccount }),
     ],
     confirm: () => [
-      element('h2', { tabindex: -1 }, account.confirmTitle),
-      element('p', {}, account.confirmWhy),
+      ...head(account.confirmTitle, account.confirmWhy),
       confirmation(show),
-      others(['login', account.login]),
+      others({ login: account.login }),
     ],
     forgotten: () => [
-      element('h2', { tabindex: -1 }, account.forgotten),
-      element('p', {}, account.forgottenWhy),
+      ...head(account.forgotten, account.forgottenWhy),
       forgottenForm(show),
-      others(['login', account.login], ['reset', account.haveToken]),
+      others({ login: account.login, reset: account.haveToken }),
     ],
-    reset: () => [
-      element('h2', { tabindex: -1 }, account.newPassword),
-      resetForm(show),
-      others(['login', account.login]),
-    ],
+    reset: () => [...head(account.newPassword), resetForm(show), others({ login: account.login })],
   }
 
-  function show(way: string) {
-    place.replaceChildren(...(ways[way]?.() ?? []))
+  function show(way: Way) {
+    place.replaceChildren(...ways[way]())
     place.querySelector('h2')?.focus()
   }
 
-  function others(...choices: [way: string, label: string][]) {
-    const buttons = choices.map(([way, label]) => button(label, () => show(way), 'link'))
+  function others(labels: Partial<Record<Way, string>>) {
+    const buttons = Object.entries(labels).map(([way, label]) =>
+      button(label, () => show(way as Way), 'link'),
+    )
     return element('p', { class: 'actions' }, ...buttons)
   }
 
-  place.replaceChildren(...(ways.login?.() ?? []))
+  place.replaceChildren(...ways.login())
   return place
 }
 
@@ -101,19 +115,10 @@ function loginForm(session: Session, entered: () => void) {
   return form
 }
 
-function registration(session: Session, show: (way: string) => void, entered: () => void) {
+function registration(session: Session, show: (way: Way) => void, entered: () => void) {
   const name = newName()
   return formOf({
-    fields: [
-      {
-        name: 'name',
-        label: account.name,
-        attributes: { autocomplete: 'name', required: true, maxlength: 200 },
-      },
-      { name: 'organisation', label: account.organisation, attributes: { autocomplete: 'organization' } },
-      EMAIL,
-      newPasswordField('password'),
-    ],
+    fields: [NAME, ORGANISATION, EMAIL, newPasswordField('password')],
     action: account.register,
     async submit({ name: called = '', organisation = '', email = '', password = '' }) {
       const wanted = { name: called, email, password, ...(organisation !== '' && { organisation }) }
@@ -131,15 +136,11 @@ function registration(session: Session, show: (way: string) => void, entered: ()
   })
 }
 
-function confirmation(show: (way: string) => void) {
+function confirmation(show: (way: Way) => void) {
   return formOf({
     fields: [
       TOKEN,
-      {
-        ...PASSWORD,
-        hint: account.confirmPasswordHint,
-        attributes: { autocomplete: 'current-password' },
-      },
+      { ...PASSWORD, hint: account.confirmPasswordHint, attributes: { autocomplete: 'current-password' } },
     ],
     action: account.confirm,
     async submit({ token = '', password = '' }) {
@@ -149,7 +150,7 @@ function confirmation(show: (way: string) => void) {
   })
 }
 
-function forgottenForm(show: (way: string) => void) {
+function forgottenForm(show: (way: Way) => void) {
   return formOf({
     fields: [EMAIL],
     action: account.sendMail,
@@ -160,7 +161,7 @@ function forgottenForm(show: (way: string) => void) {
   })
 }
 
-function resetForm(show: (way: string) => void) {
+function resetForm(show: (way: Way) => void) {
   return formOf({
     fields: [TOKEN, newPasswordField('password')],
     action: account.changePassword,

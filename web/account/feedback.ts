@@ -3,7 +3,7 @@ import type { HistoryItem } from '#schemas/history.ts'
 import type { Catalog } from '../api-types.ts'
 import { formOf } from '../parts/form.ts'
 import { newName, type Session } from '../parts/session.ts'
-import { element } from '../shell/element.ts'
+import { element, optionsOf } from '../shell/element.ts'
 import { feedback } from '../texts/en.ts'
 
 const RATINGS = ['1', '2', '3', '4', '5']
@@ -20,17 +20,15 @@ export function feedbackForm(session: Session, item: HistoryItem, catalog: Catal
         name: 'rating',
         label: feedback.rating,
         type: 'select',
-        options: RATINGS.map((rating) => ({
-          value: rating,
-          text: feedback.ratings[rating] ?? rating,
-          selected: rating === String(given?.rating ?? 4),
-        })),
+        options: optionsOf(RATINGS, (rating) => feedback.ratings[rating] ?? rating),
+        value: String(given?.rating ?? 4),
       },
       {
         name: 'comment',
         label: feedback.comment,
         type: 'textarea',
-        attributes: { value: given?.comment ?? '', maxlength: 2000 },
+        value: given?.comment ?? '',
+        attributes: { maxlength: 2000 },
       },
       ...(value === undefined
         ? []
@@ -39,14 +37,15 @@ export function feedbackForm(session: Session, item: HistoryItem, catalog: Catal
               name: 'observed',
               label: feedback.observed(value.unit),
               type: 'number',
-              attributes: { value: String(observed[value.key] ?? ''), min: 0, step: 'any' },
+              value: String(observed[value.key] ?? ''),
+              attributes: { min: 0, step: 'any' },
             },
           ]),
       {
         name: 'harvested_on',
         label: feedback.harvested,
         type: 'date',
-        attributes: { value: String(observed.harvested_on ?? '') },
+        value: String(observed.harvested_on ?? ''),
       },
     ],
     action: feedback.send,

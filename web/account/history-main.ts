@@ -1,14 +1,14 @@
 import type { HistoryItem, HistoryList } from '#schemas/history.ts'
 import type { Catalog } from '../api-types.ts'
 import { type Feature, featuresMap } from '../map/features-map.ts'
-import { loaded, save, timeText, workButton } from '../parts/blocks.ts'
-import { formOf } from '../parts/form.ts'
+import { loaded, removeButton, save, timeText, workButton } from '../parts/blocks.ts'
+import { filterForm, periodFields } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
 import { type Page, startPage } from '../parts/start.ts'
 import { valuesText } from '../parts/values.ts'
 import { answerLines } from '../place/answer.ts'
 import { readEntries } from '../place/answered.ts'
-import { element } from '../shell/element.ts'
+import { element, optionsOf } from '../shell/element.ts'
 import { history, TEXTS } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
 import { besides } from './besides.ts'
@@ -24,12 +24,7 @@ async function open({ session, view, remember, left }: Page) {
   const catalog = await session.get<Catalog>('catalog')
   const filter = Object.fromEntries(FILTERS.map((name) => [name, view.get(name) || undefined]))
   const map = featuresMap(catalog, { label: history.map, left })
-  const choose = formOf({
-    fields: filterFields(catalog, filter),
-    action: history.apply,
-    submit: async (values) => remember(values),
-  })
-  choose.classList.add('filters')
+  const choose = filterForm(TEXTS.apply, filterFields(catalog, filter), remember)
   return besides(session, [
     choose,
     element('div', { class: 'actions' }, downloads(session, filter)),
@@ -39,35 +34,17 @@ async function open({ session, view, remember, left }: Page) {
 }
 
 function filterFields(catalog: Catalog, filter: Record<string, string | undefined>) {
-  const every: [string, string][] = [['', history.every]]
-  const chosen = (options: [string, string][], name: string) =>
-    options.map(([value, text]) => ({ value, text, selected: filter[name] === value }))
-  const products: [string, string][] = catalog.products.map(({ product }) => [
-    product,
-    TEXTS.products[product] ?? product,
-  ])
-  const countries: [string, string][] = catalog.countries.map(({ code, name }) => [code, name])
+  const chosenFrom = (name: string, label: string, names: Record<string, string>) => {
+    const options = optionsOf(['', ...Object.keys(names)], (value) => names[value] ?? history.every)
+    return { name, label, type: 'select', options, value: filter[name] }
+  }
+  const products = catalog.products.map(({ product }) => [product, nameOfProduct(product)])
+  const countries = catalog.countries.map(({ code, name }) => [code, name])
   return [
-    {
-      name: 'product',
-      label: TEXTS.choosers.product,
-      type: 'select',
-      options: chosen([...every, ...products, ['all', history.all]], 'product'),
-    },
-    {
-      name: 'kind',
-      label: history.kind,
-      type: 'select',
-      options: chosen([...every, ['point', history.points], ['polygon', history.polygons]], 'kind'),
-    },
-    {
-      name: 'country_code',
-      label: TEXTS.choosers.country,
-      type: 'select',
-      options: chosen([...every, ...countries], 'country_code'),
-    },
-    { name: 'from', label: history.from, type: 'date', attributes: { value: filter.from ?? '' } },
-    { name: 'to', label: history.to, type: 'date', attributes: { value: filter.to ?? '' } },
+    chosenFrom('product', TEXTS.choosers.product, { ...Object.fromEntries(products), all: history.all }),
+    chosenFrom('kind', history.kind, { point: history.points, polygon: history.polygons }),
+    chosenFrom('country_code', TEXTS.choosers.country, Object.fromEntries(countries)),
+    ...periodFields(filter.from, filter.to),
   ]
 }
 
@@ -194,15 +171,11 @@ function firstAnswers(items: HistoryItem[], { products }: Catalog) {
 function itemOf(session: Session, item: HistoryItem, catalog: Catalog, removed: () => void) {
   const { id, created_at, product, location, answer } = item
   const name = TEXTS.products[product] ?? history.all
-  const remove = workButton(
-    TEXTS.remove,
-    async () => {
-      if (!confirm(history.removeSure(location.name))) return
-      await session.remove(`history/${id}`)
-      removed()
-    },
-    { 'aria-label': history.removeNamed(location.name, name, timeText(created_at)) },
-  )
+  const named = history.removeNamed(location.name, name, timeText(created_at))
+  const remove = removeButton(named, history.removeSure(location.name), async () => {
+    await session.remove(`history/${id}`)
+    removed()
+  })
   return element(
     'div',
     { class: 'answered' },

@@ -1,9 +1,9 @@
 import type { ApiKey, ApiKeyList, NewApiKey } from '#schemas/keys.ts'
-import { loaded, onRequest, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
+import { loaded, onRequest, removeButton, section, shownOnce, timeText } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { newName, type Session } from '../parts/session.ts'
 import { element } from '../shell/element.ts'
-import { keys, TEXTS } from '../texts/en.ts'
+import { keys } from '../texts/en.ts'
 import { withFreshLogin } from './enter.ts'
 
 /** The keys for servers: made here, shown once, deleted. */
@@ -35,15 +35,10 @@ function listOf(session: Session, items: ApiKey[], reload: () => Promise<void>) 
       element('span', {}, keys.may(scopes.map((scope) => keys.scopes[scope] ?? scope))),
       element('span', {}, keys.used(timeText(last_used_at), total(usage))),
       element('span', {}, expires_at === null ? keys.noEnd : keys.ends(timeText(expires_at))),
-      workButton(
-        TEXTS.remove,
-        async () => {
-          if (!confirm(keys.removeSure(name))) return
-          await session.remove(`auth/keys/${id}`)
-          await reload()
-        },
-        { class: 'danger', 'aria-label': keys.removeNamed(name) },
-      ),
+      removeButton(keys.removeNamed(name), keys.removeSure(name), async () => {
+        await session.remove(`auth/keys/${id}`)
+        await reload()
+      }),
     ),
   )
   return element('ul', { class: 'items' }, ...rows)

@@ -4,23 +4,15 @@ import { formOf } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
 import { element } from '../shell/element.ts'
 import { account, profile } from '../texts/en.ts'
-import { newPasswordField, PASSWORD, withFreshLogin } from './enter.ts'
+import { EMAIL, NAME, newPasswordField, ORGANISATION, PASSWORD, withFreshLogin } from './enter.ts'
 
 export function profileSection(session: Session) {
   const user = session.user()
   const said = element('p', { role: 'status' })
   const form = formOf({
     fields: [
-      {
-        name: 'name',
-        label: account.name,
-        attributes: { value: user?.name ?? '', autocomplete: 'name', required: true, maxlength: 200 },
-      },
-      {
-        name: 'organisation',
-        label: account.organisation,
-        attributes: { value: user?.organisation ?? '', autocomplete: 'organization', maxlength: 200 },
-      },
+      { ...NAME, value: user?.name },
+      { ...ORGANISATION, value: user?.organisation ?? '' },
     ],
     action: profile.save,
     async submit({ name = '', organisation = '' }) {
@@ -90,14 +82,7 @@ export function sessionsSection(session: Session) {
 /** The end of the account, which its e-mail has to be typed for. */
 export function deletionSection(session: Session) {
   const form = formOf({
-    fields: [
-      {
-        name: 'email',
-        label: profile.typeEmail,
-        type: 'email',
-        attributes: { autocomplete: 'off', required: true },
-      },
-    ],
+    fields: [{ ...EMAIL, label: profile.typeEmail, attributes: { autocomplete: 'off', required: true } }],
     action: profile.remove,
     dangerous: true,
     async submit({ email = '' }) {

@@ -6,10 +6,10 @@ import { createLayers } from '../parts/choices.ts'
 import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import { type Page, startPage } from '../parts/start.ts'
 import { loadCatalog } from '../shell/api.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { chooser, element } from '../shell/element.ts'
 import { districts, mapTexts } from '../texts/en.ts'
 import { nameOfLevel } from '../texts/names.ts'
-import { districtsShown } from './shown.ts'
+import { districtsShown, labelsIn } from './shown.ts'
 
 /** All areas of a level of a country, each with the advice for the whole of it: a map and a table. */
 async function open({ view, remember, note, left }: Page) {
@@ -28,11 +28,7 @@ async function open({ view, remember, note, left }: Page) {
   if (level === undefined)
     return column(place, element('p', {}, areaSource() ? districts.noAreas : mapTexts.table.notListed))
   let shown: Record<string, string | null> = {
-    level,
-    input: view.get('input'),
-    scenario: view.get('scenario'),
-    condition: view.get('condition'),
-    area: view.get('area'),
+    ...{ level, ...labelsIn(view), area: view.get('area') },
   }
 
   function keep(changes: Record<string, string | null>) {
@@ -40,9 +36,11 @@ async function open({ view, remember, note, left }: Page) {
     note({ ...said, ...shown })
   }
 
-  const chooser = select(levels, level, (other) => remember({ ...said, ...shown, level: other, area: null }))
-  chooser.name = 'level'
-  place.append(labelled(districts.levelOf, chooser))
+  place.append(
+    chooser(districts.levelOf, 'level', levels, level, (other) =>
+      remember({ ...said, ...shown, level: other, area: null }),
+    ),
+  )
   keep({})
   const map = featuresMap(catalog, { label: districts.map, left })
   const product = catalog.products.find((one) => one.product === release.product)

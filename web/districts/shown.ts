@@ -3,7 +3,7 @@ import type { AreasOf } from '../geo/areas.ts'
 import type { FeaturesMap } from '../map/features-map.ts'
 import { type Class, classesOf, colorIn, legendOf } from '../map/legend.ts'
 import { type Layers, layerOf } from '../parts/choices.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { chooser, element, labelled, optionElements, optionsOf, select } from '../shell/element.ts'
 import { type Found, figureTable, loadFigures } from '../table/table.ts'
 import { type Row, rowsOf } from '../table/values.ts'
 import { districts, mapTexts, TEXTS } from '../texts/en.ts'
@@ -68,14 +68,9 @@ export function districtsShown(
   function drawMap(whole: boolean) {
     const { layer } = layers
     if (!found || !layer) return
-    const rows = rowsOf(
-      found.areas,
-      found.figures,
-      product.value.key,
-      layer.input,
-      [layer.scenario],
-      layer.condition,
-    )
+    const { areas, figures } = found
+    const { input, scenario, condition } = layer
+    const rows = rowsOf(areas, figures, product.value.key, input, [scenario], condition)
     const classes = classesOf(rows.flatMap(({ values: [value] }) => value ?? []))
     const meaning = { title: nameOfLayer(release.product, layer), unit: layer.unit, classes }
     key.replaceChildren(legendOf({ ...meaning, note: mapTexts.legend.alike }))
@@ -105,9 +100,10 @@ export function districtsShown(
 /** The figures that any area has. */
 function figureOptions({ figures }: Found, { value, unit }: CatalogProduct) {
   const names = [...new Set([...figures.values()].flatMap((one) => Object.keys(one)))]
-  return [value.key, 'min', 'max', 'stddev', 'covered_percent', 'total_kg', 'total_tons']
-    .filter((figure) => names.some((name) => name === figure || name.startsWith(`${figure} `)))
-    .map((figure) => element('option', { value: figure }, nameOf(figure, unit)))
+  const found = [value.key, ...Object.keys(districts.figures)].filter((figure) =>
+    names.some((name) => name === figure || name.startsWith(`${figure} `)),
+  )
+  return optionElements(optionsOf(found, (figure) => nameOf(figure, unit)))
 }
 
 /** @param chosen the code of an area */
@@ -127,6 +123,12 @@ export function labelsOf(layer: Tileset | undefined): LayerLabels {
   return { input, scenario, condition }
 }
 
+export const labelsIn = (view: URLSearchParams): LayerLabels => ({
+  input: view.get('input'),
+  scenario: view.get('scenario'),
+  condition: view.get('condition'),
+})
+
 /** The choosers of the input, the season and the condition, as far as there are any. */
 export function layerChoosers(
   { inputs, scenarios, conditions, layer }: Layers,
@@ -137,13 +139,11 @@ export function layerChoosers(
     ([name, values]) => {
       if (values.length === 0) return []
       const kind = name as keyof typeof chosen
-      const options = values.map((value) => ({ value, text: value || TEXTS.choosers.byPlace }))
-      const control = select(options, chosen[kind] ?? '', (value) => {
+      const options = optionsOf(values, (value) => value || TEXTS.choosers.byPlace)
+      return chooser(TEXTS.choosers[kind], name, options, chosen[kind] ?? '', (value) => {
         chosen = { ...chosen, [kind]: value || null }
         choose(chosen)
       })
-      control.name = name
-      return [labelled(TEXTS.choosers[kind], control)]
     },
   )
 }

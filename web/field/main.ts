@@ -144,13 +144,14 @@ function swapOffer({ releases }: Catalog, text: string, take: (read: Field) => v
 function fieldForm(view: URLSearchParams, answer: (name: string, text: string) => Promise<void>) {
   return formOf({
     fields: [
-      { name: 'name', label: field.name, attributes: { value: view.get('name') ?? '', maxlength: 200 } },
+      { name: 'name', label: field.name, value: view.get('name') ?? '', attributes: { maxlength: 200 } },
       {
         name: 'outline',
         label: field.corners,
         hint: field.cornersHint,
         type: 'textarea',
-        attributes: { value: view.get('outline') ?? '', rows: 6 },
+        value: view.get('outline') ?? '',
+        attributes: { rows: 6 },
       },
     ],
     action: field.ask,

@@ -21,7 +21,8 @@ import { answerLines, firstEntries, nameOfAnswer, SEASON } from '../place/answer
 import { readEntry, type SectionEntry, sectionsOf } from '../place/answered.ts'
 import { chart, chartNote } from '../place/chart.ts'
 import { BAG_KG } from '../place/quantities.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { conditionSelect } from '../place/section.ts'
+import { element } from '../shell/element.ts'
 import { field, TEXTS } from '../texts/en.ts'
 import { nameOfProduct, percentText, yearsTexts } from '../texts/names.ts'
 import type { Alternative, FieldAnswer, ProductAdvice } from './advice.ts'
@@ -263,18 +264,11 @@ function conditionChooser(one: Answered, choose: ChooseCondition) {
   const { product, alternatives, chosen, answer } = one
   const entries = entriesOf(answer)
   if (alternatives.length === 0) return false
-  const options = alternatives.map(({ condition, title }) => ({ value: condition, text: title }))
-  const control = select([{ value: '', text: TEXTS.choosers.byPlace }, ...options], chosen ?? '', (value) =>
-    choose(one, value || null),
-  )
-  control.name = `condition of ${product.product}`
+  const label = field.condition(nameOfProduct(product.product))
+  const offered = { unchosen: TEXTS.choosers.byPlace, list: alternatives, chosen: chosen ?? '' }
+  const control = conditionSelect(label, product.product, offered, (condition) => choose(one, condition))
   const note = conditionNote(answer, alternatives, entries, chosen)
-  return element(
-    'div',
-    { class: 'condition' },
-    labelled(field.condition(nameOfProduct(product.product)), control),
-    element('p', { class: 'small' }, note),
-  )
+  return element('div', { class: 'condition' }, control, element('p', { class: 'small' }, note))
 }
 
 function conditionNote(

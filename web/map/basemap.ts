@@ -21,8 +21,20 @@ const TOWNS: ExpressionSpecification = [
   ['<=', ['get', 'rank'], ['step', ['zoom'], 4, 6, 6, 7, 7, 8, 10]],
 ]
 
-/** What names are drawn with: the typeface of the page. */
-export const FONT: string[] = ['Agro Text', 'sans-serif']
+/** A layer of names, in the typeface of the page. */
+export function namesIn(
+  id: string,
+  source: string,
+  [color, halo]: [color: string, halo: string],
+  { layout, ...others }: Partial<SymbolLayerSpecification>,
+): SymbolLayerSpecification {
+  const text = { 'text-field': ['get', 'name'], 'text-font': ['Agro Text', 'sans-serif'], 'text-size': 12 }
+  return {
+    ...{ id, type: 'symbol', source, ...others },
+    layout: { ...text, ...layout } as SymbolLayerSpecification['layout'],
+    paint: { 'text-color': color, 'text-halo-color': halo, 'text-halo-width': 1.4 },
+  }
+}
 
 interface Colours {
   around: string
@@ -87,22 +99,12 @@ export function layersAbove({ river }: Colours): LayerSpecification[] {
 /** The names of rivers and towns, under those of areas. */
 export function nameLayers({ river, label, halo }: Colours): LayerSpecification[] {
   if (operatorTiles()) return []
-  const text: SymbolLayerSpecification['layout'] = {
-    'text-field': ['get', 'name'],
-    'text-font': FONT,
-    'text-size': 12,
-  }
-  const around = { 'text-halo-color': halo, 'text-halo-width': 1.4 }
   return [
-    {
-      id: 'river-names',
-      type: 'symbol',
-      source: 'basemap',
+    namesIn('river-names', 'basemap', [river, halo], {
       minzoom: 8,
       filter: ofKind('river'),
-      layout: { ...text, 'symbol-placement': 'line' },
-      paint: { 'text-color': river, ...around },
-    },
+      layout: { 'symbol-placement': 'line' },
+    }),
     {
       id: 'town-dots',
       type: 'circle',
@@ -115,14 +117,10 @@ export function nameLayers({ river, label, halo }: Colours): LayerSpecification[
         'circle-stroke-width': 1,
       },
     },
-    {
-      id: 'town-names',
-      type: 'symbol',
-      source: 'basemap',
+    namesIn('town-names', 'basemap', [label, halo], {
       filter: TOWNS,
-      layout: { ...text, 'text-anchor': 'left', 'text-offset': [0.5, 0], 'symbol-sort-key': ['get', 'rank'] },
-      paint: { 'text-color': label, ...around },
-    },
+      layout: { 'text-anchor': 'left', 'text-offset': [0.5, 0], 'symbol-sort-key': ['get', 'rank'] },
+    }),
   ]
 }
 

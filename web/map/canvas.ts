@@ -9,11 +9,21 @@ import type { createPane, Pane, Shown } from './pane-main.ts'
 
 const PANE = new URL('../map/pane-main.bundle.js', import.meta.url).href
 
-/** What draws on a map, which comes with the library that does. */
-export const loadPane = (): Promise<typeof import('./pane-main.ts')> => import(PANE)
-
 type Start = Parameters<typeof createPane>[2]
-type PaneIn = (room: HTMLElement, at: Start) => Pane
+type PaneIn = (room: HTMLElement, at: Start, isOver?: boolean) => Pane
+
+/** What draws on a map, which comes with the library that does. One over another has no controls. */
+export async function loadPane(): Promise<PaneIn> {
+  const loading: Promise<typeof import('./pane-main.ts')> = import(PANE)
+  const [maplibre, { createPane }] = await Promise.all([import('maplibre-gl'), loading])
+  return (room, at, isOver = false) => {
+    const pane = createPane(maplibre, room, at, waitAloud)
+    if (isOver) return pane
+    pane.map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right')
+    pane.map.addControl(new maplibre.ScaleControl({}), 'bottom-left')
+    return pane
+  }
+}
 
 /** Whether this browser can draw the map. */
 export function canDraw() {
@@ -31,14 +41,11 @@ interface Options {
 
 /** The map, and beside it another one to compare with: both are of the same place, and a slider says where they meet. */
 export async function createCanvas(container: HTMLElement, { camera, bounds, choose, moved }: Options) {
-  const [maplibre, { createPane }] = await Promise.all([import('maplibre-gl'), loadPane()])
-  const paneIn = (room: HTMLElement, at: Start) => createPane(maplibre, room, at, waitAloud)
+  const paneIn = await loadPane()
   const room = element('div', { className: 'pane' })
   container.append(room)
   const start = camera ?? { zoom: 4, lat: 4, lng: 37 }
   const first = paneIn(room, { center: [start.lng, start.lat], zoom: start.zoom })
-  first.map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right')
-  first.map.addControl(new maplibre.ScaleControl({}), 'bottom-left')
   if (!camera && bounds) first.map.fitBounds(bounds, { padding: 24, animate: false })
   listen(first)
   let second: ReturnType<typeof createSwipe> | undefined
@@ -99,7 +106,7 @@ function createSwipe(paneIn: PaneIn, container: HTMLElement, { map }: Pane) {
   const all = [over, divider, left, right, slider]
   container.append(...all)
   const { lng, lat } = map.getCenter()
-  const pane = paneIn(over, { center: [lng, lat], zoom: map.getZoom() })
+  const pane = paneIn(over, { center: [lng, lat], zoom: map.getZoom() }, true)
   const follow = following(map, pane.map)
   const lead = following(pane.map, map)
   const place = () => {

@@ -3,7 +3,7 @@ import type { Catalog, Conditions } from '../api-types.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
 import { type Choices, type Layers, nameOdds } from '../parts/choices.ts'
 import type { View } from '../parts/view.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { chooser, element, labelled, optionsOf } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameIn, nameOfMonth, nameOfOdds, nameOfProduct, titleOfCondition } from '../texts/names.ts'
 
@@ -98,52 +98,45 @@ export function choosers(
   const { release } = choices
   const { layer, inputs } = layers
   const texts = TEXTS.choosers
-  const chooser = (
+  const chooserOf = (
     label: string,
-    options: readonly { value: string; text: string }[],
+    options: ReturnType<typeof optionsOf>,
     chosen: string | null | undefined,
     choose: (value: string) => void,
-  ) => {
-    if (options.length === 0) return false
-    const control = select(options, chosen ?? null, choose)
-    control.name = label
-    return labelled(label, control)
-  }
-  const named = (values: string[], name: (value: string) => string = (value) => value) =>
-    values.map((value) => ({ value, text: name(value) }))
+  ) => options.length > 0 && chooser(label, label, options, chosen ?? null, choose)
   const cropName = (code: string) => nameIn(catalog.crops, code)
   const countryName = (code: string) => nameIn(catalog.countries, code)
 
   return element(
     'div',
     { className: 'choosers' },
-    chooser(texts.product, named(choices.products, nameOfProduct), release.product, (product) =>
+    chooserOf(texts.product, optionsOf(choices.products, nameOfProduct), release.product, (product) =>
       change({ product, input: null, compare: null }),
     ),
-    chooser(texts.country, named(choices.countries, countryName), release.country_code, (country) =>
+    chooserOf(texts.country, optionsOf(choices.countries, countryName), release.country_code, (country) =>
       change({ country, crop: null, month: null, condition: null, compare: null, camera: null, at: null }),
     ),
-    chooser(texts.crop, named(choices.crops, cropName), release.crop, (crop) => change({ crop })),
-    chooser(texts.month, named(choices.months, nameOfMonth), release.forecast_period, (month) =>
+    chooserOf(texts.crop, optionsOf(choices.crops, cropName), release.crop, (crop) => change({ crop })),
+    chooserOf(texts.month, optionsOf(choices.months, nameOfMonth), release.forecast_period, (month) =>
       change({ month }),
     ),
-    chooser(texts.input, named(inputs), layer?.input, (input) => change({ input })),
-    chooser(texts.scenario, seasonOptions(layers), chosenSeason(layers), (chosen) =>
+    chooserOf(texts.input, optionsOf(inputs), layer?.input, (input) => change({ input })),
+    chooserOf(texts.scenario, seasonOptions(layers), chosenSeason(layers), (chosen) =>
       change(readSeason(chosen)),
     ),
-    chooser(
+    chooserOf(
       conditions?.question ?? '',
-      named(layers.conditions, (name) => (name && titleOfCondition(conditions, name)) || texts.byPlace),
+      optionsOf(layers.conditions, (name) => (name && titleOfCondition(conditions, name)) || texts.byPlace),
       layer?.condition ?? '',
       (condition) => change({ condition: condition || null }),
     ),
-    chooser(texts.compare, comparable(choices, layers), view.compare ?? '', (compare) =>
+    chooserOf(texts.compare, comparable(choices, layers), view.compare ?? '', (compare) =>
       change({ compare: compare || null }),
     ),
-    chooser(
+    chooserOf(
       texts.cut,
       // Those of odds are always the same.
-      named(layers.shown === layer ? ['quantiles', 'equal'] : [], (cut) => texts.cuts[cut as Cut]),
+      optionsOf(layers.shown === layer ? ['quantiles', 'equal'] : [], (cut) => texts.cuts[cut as Cut]),
       view.cut,
       (cut) => change({ cut: cut as Cut }),
     ),
@@ -156,13 +149,8 @@ const ODDS = 'odds:'
 
 /** The seasons, then the maps of odds. */
 function seasonOptions({ scenarios, odds }: Layers) {
-  return [
-    ...scenarios.map((scenario) => ({ value: scenario, text: scenario })),
-    ...odds.map((one) => {
-      const name = nameOdds(one) ?? ''
-      return { value: ODDS + name, text: nameOfOdds(name) }
-    }),
-  ]
+  const named = odds.map((one) => nameOdds(one) ?? '')
+  return [...optionsOf(scenarios), ...named.map((name) => ({ value: ODDS + name, text: nameOfOdds(name) }))]
 }
 
 function chosenSeason({ layer, shown }: Layers) {
@@ -180,7 +168,7 @@ function comparable({ months, release }: Choices, { layer, shown, scenarios }: L
   const others = [
     ...scenarios
       .filter((scenario) => shown !== layer || scenario !== layer?.scenario)
-      .map((scenario) => ({ value: `scenario:${scenario}`, text: texts.otherScenario(scenario) })),
+      .map((scenario) => ({ value: `scenario:${scenario}`, text: scenario })),
     ...months
       .filter((month) => month !== release.forecast_period)
       .map((month) => ({ value: `month:${month}`, text: texts.otherRelease(nameOfMonth(month)) })),

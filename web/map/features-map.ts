@@ -7,7 +7,6 @@ import type {
 } from 'maplibre-gl'
 import type { Area, Bounds, Catalog, Place } from '../api-types.ts'
 import { createAreas, createFinest, outlinesOf } from '../geo/areas.ts'
-import { waitAloud } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { onThemeChange } from '../shell/frame.ts'
 import { canDraw, loadPane } from './canvas.ts'
@@ -59,14 +58,12 @@ export function featuresMap(catalog: Catalog, { label, left }: { label: string; 
   }
 
   async function load() {
-    const [maplibre, { createPane }] = await Promise.all([import('maplibre-gl'), loadPane()])
+    const paneIn = await loadPane()
     left.throwIfAborted()
-    const made = createPane(maplibre, place, { center: [30, 3], zoom: 3 }, waitAloud)
+    const made = paneIn(place, { center: [30, 3], zoom: 3 })
     pane = made
     const { map } = made
     map.getCanvas().setAttribute('aria-label', label)
-    map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right')
-    map.addControl(new maplibre.ScaleControl({}), 'bottom-left')
     map.on('style.load', () => {
       map.addSource(SOURCE, { type: 'geojson', data: collectionOf(features) })
       for (const [layer, above] of layersOf()) map.addLayer(layer, above)

@@ -2,7 +2,7 @@ import type { Feature, FeatureCollection } from 'geojson'
 import type { GeoJSONSource, LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
 import type { Bounds, Position } from '../api-types.ts'
 import { TEXTS } from '../texts/en.ts'
-import { FONT } from './basemap.ts'
+import { namesIn } from './basemap.ts'
 
 // Near by, where a map may have nothing else to find one's way by: lines of round latitudes and longitudes, with their names.
 
@@ -21,20 +21,10 @@ export function gridLayers({ line, label, halo }: Record<'line' | 'label' | 'hal
       source: 'grid',
       paint: { 'line-color': line, 'line-width': 0.7, 'line-opacity': 0.7 },
     },
-    {
-      id: 'grid-names',
-      type: 'symbol',
-      source: 'grid',
+    namesIn('grid-names', 'grid', [label, halo], {
       filter: ['has', 'name'],
-      layout: {
-        'text-field': ['get', 'name'],
-        'text-font': FONT,
-        'text-size': 12,
-        'text-anchor': ['get', 'anchor'],
-        'text-offset': [0.3, 0.2],
-      },
-      paint: { 'text-color': label, 'text-halo-color': halo, 'text-halo-width': 1.4 },
-    },
+      layout: { 'text-anchor': ['get', 'anchor'], 'text-offset': [0.3, 0.2] },
+    }),
   ]
   return layers
 }

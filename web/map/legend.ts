@@ -87,7 +87,7 @@ function kindRows(classes: Class[]) {
   )
 }
 
-function swatchOf(color: string) {
+export function swatchOf(color: string) {
   const swatch = element('span', { className: 'swatch' })
   swatch.style.backgroundColor = color
   return swatch

@@ -2,7 +2,7 @@ import type { FeatureCollection, Geometry } from 'geojson'
 import type { StyleSpecification } from 'maplibre-gl'
 import type { Area, Place, Position } from '../api-types.ts'
 import { placeInside } from '../geo/areas.ts'
-import { basemapSources, FONT, landLayers, layersAbove, layersBelow, nameLayers } from './basemap.ts'
+import { basemapSources, landLayers, layersAbove, layersBelow, nameLayers, namesIn } from './basemap.ts'
 import { gridLayers } from './grid.ts'
 
 /** The colours of the base map, in light and dark; those of values come with their tiles. */
@@ -70,21 +70,12 @@ export function styleOf(dark: boolean): StyleSpecification {
       },
       { id: ABOVE_SHAPES, type: 'background', layout: { visibility: 'none' } },
       ...nameLayers(colours),
-      {
-        id: 'names',
-        type: 'symbol',
-        source: 'names',
+      namesIn('names', 'names', [label, halo], {
         minzoom: 4,
         // Near by, the name of the whole country would lie on its capital.
         filter: ['any', ['>', ['get', 'level'], 0], ['<', ['zoom'], 7]],
-        layout: {
-          'text-field': ['get', 'name'],
-          'text-font': FONT,
-          'text-size': ['interpolate', ['linear'], ['zoom'], 5, 11, 9, 15],
-          'text-max-width': 8,
-        },
-        paint: { 'text-color': label, 'text-halo-color': halo, 'text-halo-width': 1.4 },
-      },
+        layout: { 'text-size': ['interpolate', ['linear'], ['zoom'], 5, 11, 9, 15], 'text-max-width': 8 },
+      }),
       { id: 'pixel', type: 'line', source: 'pixel', paint: { 'line-color': MARK, 'line-width': 2.5 } },
       {
         id: 'place',

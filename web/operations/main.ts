@@ -2,13 +2,13 @@ import type { ServiceStats, SlowCallsAnswer, Stats } from '#schemas/stats.ts'
 import { entrance } from '../account/enter.ts'
 import type { Catalog, CatalogRelease } from '../api-types.ts'
 import { column, loaded, section, timeText } from '../parts/blocks.ts'
-import { formOf } from '../parts/form.ts'
+import { filterForm, periodFields } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
 import { type Page, startPage } from '../parts/start.ts'
-import { tableOf } from '../parts/table.ts'
+import { numberColumns, tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
 import { partsThatAreOn } from '../shell/extensions.ts'
-import { history, operations, slowCalls } from '../texts/en.ts'
+import { operations, slowCalls, TEXTS } from '../texts/en.ts'
 import { wholeText } from '../texts/names.ts'
 import type { OperationsPart } from './part.ts'
 import { loadsSection, releasesSection, seriesCells } from './releases.ts'
@@ -28,7 +28,7 @@ async function open(page: Page) {
   if (!user) return entrance(session, operations.login)
   if (user.role !== 'admin') return element('p', {}, operations.adminsOnly)
   const catalog = await session.get<Catalog>('catalog')
-  const period = { from: view.get('from'), to: view.get('to') }
+  const [from, to] = ['from', 'to'].map((name) => view.get(name) ?? undefined)
   // A part of the page leaves the others' state in the address.
   const said = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
   const noteBeside: Page['note'] = (wanted) => note({ ...said(), ...wanted })
@@ -40,8 +40,8 @@ async function open(page: Page) {
     ...parts.map(({ place }) => place),
     section(
       operations.usage,
-      periodForm(period, (chosen) => remember({ ...said(), ...chosen })),
-      loaded(async () => usage(await session.get<AllStats>('stats', { ...period, scope: 'all' }))),
+      filterForm(TEXTS.apply, periodFields(from, to), (chosen) => remember({ ...said(), ...chosen })),
+      loaded(async () => usage(await session.get<AllStats>('stats', { from, to, scope: 'all' }))),
     ),
     slowCallsSection(session, left),
   )
@@ -58,56 +58,31 @@ function publishedTable(releases: CatalogRelease[]) {
   })
 }
 
-function periodForm(
-  { from, to }: { from: string | null; to: string | null },
-  remember: (view: Record<string, string>) => void,
-) {
-  const form = formOf({
-    fields: [
-      { name: 'from', label: history.from, type: 'date', attributes: { value: from ?? '' } },
-      { name: 'to', label: history.to, type: 'date', attributes: { value: to ?? '' } },
-    ],
-    action: history.apply,
-    submit: async (values) => remember(values),
-  })
-  form.classList.add('filters')
-  return form
-}
-
 function usage({ from, to, advisories, service }: AllStats) {
   const { users, requests, errors, by_error, by_operation, by_day } = service
   const daysWithRequests = by_day.filter((day) => day.requests > 0).reverse()
+  const counts = { advisories: advisories.total, requests, errors }
   return element(
     'div',
     {},
-    element(
-      'p',
-      {},
-      operations.summary({ from, to }, { advisories: advisories.total, requests, errors }, users),
-    ),
+    element('p', {}, operations.summary({ from, to }, counts, users)),
     tableOf({
       caption: operations.byOperation,
       columns: trafficColumns(operations.operation),
-      rows: by_operation.map(({ operation, ...traffic }) => ({
-        cells: [operation, ...trafficCells(traffic)],
-      })),
+      rows: by_operation.map((one) => ({ cells: [one.operation, ...trafficCells(one)] })),
       numberText: wholeText,
     }),
     element('p', { class: 'hint' }, operations.slowNote),
     tableOf({
       caption: operations.byError,
-      columns: [
-        { title: operations.code },
-        { title: operations.status, number: true },
-        { title: operations.requests, number: true },
-      ],
+      columns: [{ title: operations.code }, ...numberColumns(operations.status, operations.requests)],
       rows: by_error.map(({ code, status, requests: count }) => ({ cells: [code, status, count] })),
       numberText: wholeText,
     }),
     tableOf({
       caption: operations.byDay,
       columns: trafficColumns(operations.day),
-      rows: daysWithRequests.map(({ day, ...traffic }) => ({ cells: [day, ...trafficCells(traffic)] })),
+      rows: daysWithRequests.map((one) => ({ cells: [one.day, ...trafficCells(one)] })),
       numberText: wholeText,
     }),
   )
@@ -115,7 +90,7 @@ function usage({ from, to, advisories, service }: AllStats) {
 
 function trafficColumns(first: string) {
   const { requests, errors, latencies } = operations
-  return [{ title: first }, ...[requests, errors, ...latencies].map((title) => ({ title, number: true }))]
+  return [{ title: first }, ...numberColumns(requests, errors, ...latencies)]
 }
 
 function trafficCells({ requests, errors, latency: { p50, p95, p99, max } }: Traffic) {
@@ -141,12 +116,8 @@ function tableOfCalls(items: SlowCallsAnswer['items']) {
     rows: items.map(({ milliseconds, operation, status, code, ended_at, request_id }) => ({
       cells: [milliseconds, operation, status, code, ended_at, request_id],
       shown: () => [
-        undefined,
-        undefined,
-        String(status),
-        undefined,
-        timeText(ended_at),
-        element('code', {}, request_id),
+        ...[undefined, undefined, String(status), undefined],
+        ...[timeText(ended_at), element('code', {}, request_id)],
       ],
       mark: status >= 500 ? 'wrong' : '',
     })),

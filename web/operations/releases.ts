@@ -1,8 +1,9 @@
 import type { ReleaseDescription, ReleaseSummary } from '#schemas/catalog.ts'
 import { loaded, section, timeText } from '../parts/blocks.ts'
+import { releasePath } from '../parts/choices.ts'
 import { allItems, type Session } from '../parts/session.ts'
-import { tableOf } from '../parts/table.ts'
-import { button, element, labelled, select } from '../shell/element.ts'
+import { numberColumns, tableOf } from '../parts/table.ts'
+import { button, chooser, element, optionsOf } from '../shell/element.ts'
 import { loads, releases } from '../texts/en.ts'
 import { agoText, nameOfProduct, numberText } from '../texts/names.ts'
 
@@ -25,27 +26,21 @@ export function releasesSection(
       details.replaceChildren(loaded(() => describe(release))),
     ),
   )
-  const options = [
-    { value: '', text: releases.every },
-    ...STATES.map((value) => ({ value, text: releases.states[value] ?? value })),
-  ]
-  const chooser = select(options, state, (chosen) => {
+  const options = optionsOf(['', ...STATES], (value) => releases.states[value] ?? releases.every)
+  const choose = (chosen: string) => {
     state = chosen
     void list.reload()
-  })
-  chooser.name = 'state'
+  }
 
   async function describe(code: string) {
-    return description(
-      await session.get(`releases/${encodeURIComponent(code)}`, {}, { signal: left }),
-      actionsOf(code),
-    )
+    const found = await session.get<ReleaseDescription>(releasePath(code), {}, { signal: left })
+    return description(found, actionsOf(code))
   }
 
   return section(
     releases.title,
     element('p', {}, releases.why),
-    labelled(releases.state, chooser),
+    chooser(releases.state, 'state', options, state, choose),
     list,
     details,
   )
@@ -62,13 +57,8 @@ function tableOfReleases(items: ReleaseSummary[], open: (release: string) => voi
     columns: Object.values(releases.columns).map((title) => ({ title })),
     rows: items.map((one) => ({
       cells: [
-        one.release,
-        releases.states[one.state] ?? one.state,
-        one.published_from,
-        one.published_to,
-        ...seriesCells(one),
-        one.source,
-        one.licence,
+        ...[one.release, releases.states[one.state] ?? one.state, one.published_from, one.published_to],
+        ...[...seriesCells(one), one.source, one.licence],
       ],
       shown: () => [
         button(one.release, () => open(one.release), 'link', { 'aria-label': releases.open(one.release) }),
@@ -95,19 +85,11 @@ function description(release: ReleaseDescription, actions: HTMLElement[]) {
     state !== 'deleted' && actions.length > 0 && element('p', { class: 'actions' }, ...actions),
     tableOf({
       caption: releases.layersOf(code),
-      columns: [
-        { title: releases.layer },
-        { title: releases.unit },
-        ...releases.numbers.map((title) => ({ title, number: true })),
-      ],
+      columns: [{ title: releases.layer }, { title: releases.unit }, ...numberColumns(...releases.numbers)],
       rows: layers.map((one) => ({
         cells: [
           [one.input, one.scenario].filter(Boolean).join(', ') || String(one.layer),
-          one.unit,
-          one.pixels,
-          one.minimum,
-          one.mean,
-          one.maximum,
+          ...[one.unit, one.pixels, one.minimum, one.mean, one.maximum],
         ],
       })),
       numberText,
@@ -135,12 +117,8 @@ function tableOfLoads(items: ReleaseSummary[]) {
       const begun = Date.parse(one.loaded_at)
       return {
         cells: [
-          one.release,
-          loads.states[one.load ?? 'unknown'],
-          Date.now() - begun,
-          one.loaded_at,
-          ...seriesCells(one),
-          one.source,
+          ...[one.release, loads.states[one.load ?? 'unknown'], Date.now() - begun, one.loaded_at],
+          ...[...seriesCells(one), one.source],
         ],
         shown: () => [undefined, undefined, agoText(begun), timeText(one.loaded_at)],
         mark: one.load === 'cut_off' ? 'wrong' : '',

@@ -73,6 +73,14 @@ export function workButton(
   return element('span', { class: 'work' }, worker, ' ', said)
 }
 
+/** A button that deletes something, once somebody is sure. */
+export function removeButton(named: string, sure: string, remove: () => Promise<void>) {
+  const work = async () => {
+    if (confirm(sure)) await remove()
+  }
+  return workButton(TEXTS.remove, work, { class: 'danger', 'aria-label': named })
+}
+
 /**
  * How far a long work is.
  *

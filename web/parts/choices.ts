@@ -169,7 +169,7 @@ function nameOfShown(shown: Tileset): string {
 export function createConditions() {
   const cached = cacheOf<Conditions | undefined>()
   return (release: string) =>
-    cached(release, async () => (await get<{ conditions?: Conditions }>(pathOf(release))).conditions)
+    cached(release, async () => (await get<{ conditions?: Conditions }>(releasePath(release))).conditions)
 }
 
 /** Makes a cache of the layers of releases. */
@@ -178,8 +178,8 @@ export function createLayers() {
   return (release: string, cut: Cut) =>
     cached(
       `${cut} ${release}`,
-      async () => (await get<{ layers: Tileset[] }>(`${pathOf(release)}/layers`, { cut })).layers,
+      async () => (await get<{ layers: Tileset[] }>(`${releasePath(release)}/layers`, { cut })).layers,
     )
 }
 
-const pathOf = (release: string) => `releases/${encodeURIComponent(release)}`
+export const releasePath = (release: string) => `releases/${encodeURIComponent(release)}`

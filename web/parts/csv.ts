@@ -7,20 +7,20 @@ export interface Point {
 
 // Tables as people have them: commas, semicolons or tabs, with or without quotes.
 
-type Reason = 'empty' | 'openQuote' | 'noRows' | 'tooMany'
-
-/** Why a file is no table: the key of its sentence. */
-export class NoTable extends Error {
+/** Why a text is not what it is to be: the key of its sentence. */
+export class NotRead<Reason extends string, Line = number> extends Error {
   declare readonly reason: Reason
   /** From 1. */
-  declare readonly line: number | undefined
+  declare readonly line: Line | undefined
 
-  constructor(reason: Reason, line?: number) {
+  constructor(reason: Reason, line?: Line) {
     super(reason)
     this.reason = reason
     this.line = line
   }
 }
+
+export class NoTable extends NotRead<'empty' | 'openQuote' | 'noRows' | 'tooMany'> {}
 
 const DELIMITERS = [',', ';', '\t']
 

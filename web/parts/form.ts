@@ -1,4 +1,4 @@
-import { element } from '../shell/element.ts'
+import { element, optionElements } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 
 interface Wanted {
@@ -21,7 +21,9 @@ export interface Field {
   type?: string
   hint?: string
   /** Of a select. */
-  options?: { value: string; text: string; selected?: boolean }[]
+  options?: { value: string; text: string }[]
+  /** That it begins with. */
+  value?: string | undefined
   attributes?: Record<string, unknown>
 }
 
@@ -90,6 +92,23 @@ export function formOf({ fields, action, submit, dangerous = false, beside = [] 
   return form
 }
 
+/** A form in one line, of what a page shows. */
+export function filterForm(
+  action: string,
+  fields: Field[],
+  choose: (values: Record<string, string>) => void,
+) {
+  const form = formOf({ fields, action, submit: async (values) => choose(values) })
+  form.classList.add('filters')
+  return form
+}
+
+/** The dates of a period. */
+export const periodFields = (from: string | undefined, to: string | undefined): Field[] => [
+  { name: 'from', label: TEXTS.from, type: 'date', value: from },
+  { name: 'to', label: TEXTS.to, type: 'date', value: to },
+]
+
 /** What the service says of a field begins with its name, which people know by its label, and is a rule for programs. */
 function sentenceOf(fields: Field[], name: string, message: string) {
   const label = fields.find((one) => one.name === name)?.label ?? name
@@ -109,16 +128,16 @@ function isMissing(control: Element | RadioNodeList | null) {
 
 const newId = (name: string) => `${name}-${Math.random().toString(36).slice(2)}`
 
-function rowOf({ name, label, type = 'text', hint, options = [], attributes = {} }: Field) {
+function rowOf({ name, label, type = 'text', hint, options = [], value, attributes = {} }: Field) {
   const id = newId(name)
   const described = hint === undefined ? `${id}-wrong` : `${id}-hint ${id}-wrong`
   const common = { id, name, 'aria-describedby': described, ...attributes }
   const input =
     type === 'select'
-      ? element('select', common, ...options.map(({ text, ...option }) => element('option', option, text)))
+      ? element('select', common, ...optionElements(options, value))
       : type === 'textarea'
-        ? element('textarea', common)
-        : element('input', { type, ...common })
+        ? element('textarea', { ...common, value })
+        : element('input', { type, ...common, value })
   const caption = element('label', { for: id }, label)
   const rest = [
     hint !== undefined && element('span', { id: `${id}-hint`, class: 'hint' }, hint),

@@ -1,5 +1,5 @@
 import type { Catalog, CatalogRelease } from '../api-types.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { chooser, element, optionsOf } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameIn, nameOfMonth, nameOfProduct, nameOfSource } from '../texts/names.ts'
 import { choicesOf, placeChoicesOf } from './choices.ts'
@@ -21,13 +21,8 @@ export function seriesChoosers(catalog: Catalog, wanted: Series, choose: (chosen
     crop: release.crop,
     month: release.forecast_period,
   }
-  const place = choosersOf(
-    catalog,
-    { product: products, country: countries, crop: crops, month: months },
-    chosen,
-    choose,
-  )
-  return { release, chosen, place }
+  const offered = { product: products, country: countries, crop: crops, month: months }
+  return { release, chosen, place: choosersOf(catalog, offered, chosen, choose) }
 }
 
 /** The choosers of where and for which crop advice on all products is wanted. */
@@ -58,10 +53,9 @@ function choosersOf(
     const { label, name } = kinds[kind]
     const values = offered[kind] ?? []
     if (values.length === 0) return false
-    const options = values.map((value) => ({ value, text: name(value) }))
-    const control = select(options, chosen[kind], (value) => choose({ ...chosen, [kind]: value }))
-    control.name = kind
-    return labelled(label, control)
+    return chooser(label, kind, optionsOf(values, name), chosen[kind], (value) =>
+      choose({ ...chosen, [kind]: value }),
+    )
   })
   return element('div', { class: 'choosers' }, ...controls)
 }

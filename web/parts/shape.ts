@@ -1,5 +1,6 @@
 import type { Bounds } from '../api-types.ts'
 import { field } from '../texts/en.ts'
+import { NotRead } from './csv.ts'
 import { wrongAt } from './form.ts'
 import { type Outlines, readGeoshape, readWkt, readXml } from './shape-formats.ts'
 
@@ -26,29 +27,8 @@ export interface Field {
   gap?: number
 }
 
-type Reason =
-  | 'empty'
-  | 'notJson'
-  | 'notXml'
-  | 'noPolygon'
-  | 'manyShapes'
-  | 'notPairs'
-  | 'fewPairs'
-  | 'outOfRange'
-  | 'otherCrs'
-
-/** Why a text is no shape: the key of its sentence. */
-export class NoShape extends Error {
-  declare readonly reason: Reason
-  /** The line, from 1, or the system of coordinates. */
-  declare readonly line: number | string | undefined
-
-  constructor(reason: Reason, line?: number | string) {
-    super(reason)
-    this.reason = reason
-    this.line = line
-  }
-}
+/** Its line may be the system of coordinates. */
+export class NoShape extends NotRead<keyof typeof field.wrong, number | string> {}
 
 const NUMBER = String.raw`[-+]?\d+(?:\.\d+)?`
 const COMMA_NUMBER = String.raw`[-+]?\d+,\d+`

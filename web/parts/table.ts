@@ -24,6 +24,10 @@ interface Column {
   text?: NumberText
 }
 
+/** Columns of numbers, all written alike. */
+export const numberColumns = (...titles: string[]): Column[] =>
+  titles.map((title) => ({ title, number: true }))
+
 interface Row {
   cells: Cell[]
   /** Makes the content of cells that do not show their value, of rows that are on the page. */
@@ -107,7 +111,7 @@ function rowOf({ cells, shown, mark }: Row, columns: Column[], numberText: Numbe
 }
 
 /** Cells without a value come last in both orders. */
-function compare(a: Cell, b: Cell, descending: boolean) {
+export function compare(a: Cell, b: Cell, descending: boolean) {
   const [noA, noB] = [(a ?? '') === '', (b ?? '') === '']
   if (noA || noB) return Number(noA) - Number(noB)
   const order = typeof a === 'number' && typeof b === 'number' ? a - b : ORDER.compare(String(a), String(b))

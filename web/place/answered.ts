@@ -96,6 +96,9 @@ function labelsOf(entry: Entry, key: string): ExpectedEntry {
   return { input: inputOf(entry), condition, value: entry[key] as number }
 }
 
+export const scenariosOf = (sections: Section[]) =>
+  sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario))
+
 interface Failure {
   message: string
   details: { field: string; message: string }[]

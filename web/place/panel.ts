@@ -3,9 +3,9 @@ import { short } from '../geo/areas.ts'
 import { placeLinks, syntheticNotice } from '../parts/blocks.ts'
 import { lengthText, seasonNote } from '../parts/values.ts'
 import { addressOf, type Query } from '../shell/api.ts'
-import { button, copyButton, element, labelled, select } from '../shell/element.ts'
+import { button, chooser, copyButton, element, optionsOf } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import type { Section } from './answered.ts'
+import { type Section, scenariosOf } from './answered.ts'
 import { quantities, type Typed } from './quantities.ts'
 import { conditionChooser, sectionOf } from './section.ts'
 import { pathOf } from './sections.ts'
@@ -37,17 +37,16 @@ function addressOfPlace(query: Query) {
 
 function calls(url: string) {
   const code = element('code')
-  const languages = Object.keys(CALLS)
   const show = (language: string) => {
     code.textContent = CALLS[language]?.(url) ?? ''
   }
   show('curl')
-  const options = languages.map((value) => ({ value, text: value }))
+  const languages = optionsOf(Object.keys(CALLS))
   return element(
     'details',
     { className: 'calls' },
     element('summary', {}, TEXTS.calls.title),
-    labelled(TEXTS.calls.language, select(options, 'curl', show)),
+    chooser(TEXTS.calls.language, 'language', languages, 'curl', show),
     element('pre', { tabIndex: 0, 'aria-label': TEXTS.calls.title, role: 'region' }, code),
     copyButton(TEXTS.copy, () => code.textContent ?? ''),
   )
@@ -99,6 +98,7 @@ export function placePanel(
     crop: asText(crop),
     name: areas[0]?.name,
   }
+  const above = areas.slice(1)
   const valued = sections.filter(({ entries }) => entries.length > 0)
   const isMixed = new Set(valued.map((section) => section.synthetic)).size > 1
   const { metres_x: across, metres_y: down } = grid?.resolution ?? { metres_x: null, metres_y: null }
@@ -109,15 +109,7 @@ export function placePanel(
       element('h2', { tabIndex: -1 }, areas[0]?.name ?? texts.at(lat, lng)),
       button(TEXTS.close, close),
     ),
-    areas.length > 1 &&
-      element(
-        'p',
-        { className: 'areas' },
-        areas
-          .slice(1)
-          .map(({ name }) => name)
-          .join(', '),
-      ),
+    above.length > 0 && element('p', { className: 'areas' }, above.map(({ name }) => name).join(', ')),
     place === null && element('p', { className: 'small' }, texts.means),
     !synthetic && !isMixed && sections.some((section) => section.synthetic) && syntheticNotice(true),
     ...answersFirst(sections, product).map((section) =>
@@ -128,10 +120,7 @@ export function placePanel(
         isMixed && TEXTS.synthetic,
       ),
     ),
-    seasonNote(
-      catalog,
-      sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
-    ),
+    seasonNote(catalog, scenariosOf(sections)),
     quantities(sections, hectares, typed, setHectares),
     place !== null &&
       element(

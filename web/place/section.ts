@@ -1,10 +1,26 @@
 import type { CatalogRelease } from '../api-types.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { chooser, element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, nameOfSource, titleOfCondition } from '../texts/names.ts'
 import { answerLines } from './answer.ts'
 import type { Section } from './answered.ts'
 import { chart, chartNote } from './chart.ts'
+
+/** @param unchosen says which it is without a choice; `chosen` is empty then */
+export function conditionSelect(
+  label: string,
+  product: string,
+  {
+    unchosen,
+    list,
+    chosen,
+  }: { unchosen: string; list: { condition: string; title: string }[]; chosen: string },
+  choose: (condition: string | null) => void,
+) {
+  const options = list.map(({ condition, title }) => ({ value: condition, text: title }))
+  const all = [{ value: '', text: unchosen }, ...options]
+  return chooser(label, `condition of ${product}`, all, chosen, (value) => choose(value || null))
+}
 
 /** Chooses the condition of a field where a release has conditions; false where it has none. */
 export function conditionChooser(
@@ -20,13 +36,13 @@ export function conditionChooser(
   const title = titleOfCondition(conditions, chosen ? (ofAll ?? '') : found)
   const otherwise = chosen && codes ? texts.byLandscape : texts.byDefault(title)
   const unchosen = byLandscape ? texts.ofLandscape(title) : otherwise
-  const options = list.map(({ condition, title }) => ({ value: condition, text: title }))
-  const control = select([{ value: '', text: unchosen }, ...options], chosen, (value) =>
-    choose(value || null),
-  )
-  control.name = `condition of ${product}`
-  return labelled(question, control)
+  return conditionSelect(question, product, { unchosen, list, chosen }, choose)
 }
+
+export type NamedRelease = Pick<
+  CatalogRelease,
+  'release' | 'valid_until' | 'synthetic' | 'source' | 'licence'
+>
 
 /**
  * A product's values at a place, or why it has none.
@@ -35,9 +51,7 @@ export function conditionChooser(
  */
 export function sectionOf(
   section: Section,
-  {
-    releases,
-  }: { releases: Pick<CatalogRelease, 'release' | 'valid_until' | 'synthetic' | 'source' | 'licence'>[] },
+  { releases }: { releases: NamedRelease[] },
   chooser: HTMLElement | false,
   demo: string | false = false,
 ) {

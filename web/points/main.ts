@@ -4,7 +4,7 @@ import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import { type Page, startPage } from '../parts/start.ts'
 import { textZone } from '../parts/text-file.ts'
 import { loadCatalog } from '../shell/api.ts'
-import { element, labelled, replaceControls, select } from '../shell/element.ts'
+import { chooser, element, optionsOf, replaceControls } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { createRun } from './run.ts'
@@ -82,17 +82,13 @@ async function open({ session, view, note, left }: Page) {
 }
 
 function columnChoosers(header: string[], columns: Columns, choose: (columns: Columns) => void) {
-  const options = [
-    { value: '-1', text: points.noColumn },
-    ...header.map((text, place) => ({ value: String(place), text })),
-  ]
-  const controls = KINDS.map((kind) => {
-    const control = select(options, String(columns[kind]), (place) =>
+  const places = ['-1', ...Object.keys(header)]
+  const options = optionsOf(places, (place) => header[Number(place)] ?? points.noColumn)
+  const controls = KINDS.map((kind) =>
+    chooser(points.columns[kind], kind, options, String(columns[kind]), (place) =>
       choose({ ...columns, [kind]: Number(place) }),
-    )
-    control.name = kind
-    return labelled(points.columns[kind], control)
-  })
+    ),
+  )
   return element('div', { class: 'choosers' }, ...controls)
 }
 

@@ -6,7 +6,7 @@ import { save, syntheticNotice } from '../parts/blocks.ts'
 import { csvText, type Point, type Writing } from '../parts/csv.ts'
 import { tableOf } from '../parts/table.ts'
 import { seasonNote, valueColumns, valueFormat } from '../parts/values.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { chooser, element, optionsOf } from '../shell/element.ts'
 import { mapTexts, points, TEXTS } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
 import type { Answer } from './batches.ts'
@@ -43,14 +43,10 @@ export function resultsOf(
     key.replaceChildren(legendOf({ title, unit: product.unit, classes, note: mapTexts.legend.alike }))
     void map?.show(featuresOf(done, shown, classes))
   }
-  const chooser = select(
-    names.map((value) => ({ value, text: value })),
-    shown,
-    (value) => {
-      shown = value
-      draw()
-    },
-  )
+  const choose = (value: string) => {
+    shown = value
+    draw()
+  }
   const text = valueFormat(done.flatMap(({ values }) => [...values.values()]))
   const isWhole = done.every(({ answer }) => answer.error === undefined)
   const degrees = (value: number) => String(short(value))
@@ -78,17 +74,15 @@ export function resultsOf(
     save(csvText(fileRows(header, done, names, product), writing), 'advice.csv'),
   )
   mapCard.hidden = map === null
-  if (map) mapCard.replaceChildren(names.length > 1 ? labelled(points.shown, chooser) : '', map.place, key)
+  const choosers = names.length > 1 ? [chooser(points.shown, 'shown', optionsOf(names), shown, choose)] : []
+  if (map) mapCard.replaceChildren(...choosers, map.place, key)
   draw()
   return element(
     'section',
     { class: 'card' },
     syntheticNotice(done.some(({ answer }) => answer.synthetic === true)),
     element('div', { class: 'actions' }, download),
-    seasonNote(
-      catalog,
-      names.flatMap((name) => name.split(', ')),
-    ),
+    seasonNote(catalog, names.join(', ').split(', ')),
     table,
   )
 }
@@ -110,18 +104,12 @@ function featuresOf(done: Done[], shown: string, classes: Class[]) {
 function fileRows(header: string[], done: Done[], names: string[], { value }: CatalogProduct) {
   const added = [
     ...names.map((name) => `${value.key} ${name}`.trim()),
-    'release',
-    'synthetic',
-    'error',
-    'code',
+    ...['release', 'synthetic', 'error', 'code'],
   ]
   const rows = done.map(({ record, answer, values }) => [
     ...header.map((_, place) => record[place]),
     ...names.map((name) => values.get(name)),
-    answer.release,
-    answer.synthetic,
-    answer.error,
-    answer.code,
+    ...[answer.release, answer.synthetic, answer.error, answer.code],
   ])
   return [[...header, ...added], ...rows]
 }

@@ -36,18 +36,26 @@ export function labelled(text: string, control: HTMLElement) {
   return element('label', { className: 'field' }, element('span', {}, text), control)
 }
 
-export function select(
-  options: readonly { value: string; text: string }[],
-  chosen: string | null,
-  choose: (value: string) => void,
-) {
-  const made = element(
-    'select',
-    {},
-    ...options.map(({ value, text }) => element('option', { value, selected: value === chosen }, text)),
-  )
+type Options = readonly { value: string; text: string }[]
+
+export const optionElements = (options: Options, chosen?: string | null) =>
+  options.map(({ value, text }) => element('option', { value, selected: value === chosen }, text))
+
+export function select(options: Options, chosen: string | null, choose: (value: string) => void) {
+  const made = element('select', {}, ...optionElements(options, chosen))
   made.addEventListener('change', () => choose(made.value))
   return made
+}
+
+/** Options of a chooser, each with its name. */
+export const optionsOf = (values: readonly string[], nameOf = (value: string) => value) =>
+  values.map((value) => ({ value, text: nameOf(value) }))
+
+/** A chooser with its label; who is at it stays at it by its name, where it is made anew. */
+export function chooser(label: string, name: string, ...wanted: Parameters<typeof select>) {
+  const control = select(...wanted)
+  control.name = name
+  return labelled(label, control)
 }
 
 /** A button that copies, and says that it has. */

@@ -2,11 +2,12 @@ import type { Area, Catalog, CatalogProduct, CatalogRelease } from '../api-types
 import { type AreasOf, areaSource, type Figures } from '../geo/areas.ts'
 import { save } from '../parts/blocks.ts'
 import type { Layers } from '../parts/choices.ts'
+import { tableOf } from '../parts/table.ts'
 import { seasonNote } from '../parts/values.ts'
-import { button, element, labelled, select } from '../shell/element.ts'
+import { button, chooser, element, optionsOf } from '../shell/element.ts'
 import { mapTexts, TEXTS } from '../texts/en.ts'
 import { nameIn, nameOfLayer } from '../texts/names.ts'
-import { csvOf, formatOf, type Row, rowsOf, sorted } from './values.ts'
+import { csvOf, formatOf, type Row, rowsOf } from './values.ts'
 
 interface LayerShown {
   catalog: Catalog
@@ -42,7 +43,7 @@ export async function showTable(
   }
   const { input = null, condition = null } = layers.layer ?? {}
   const title = nameOfLayer(release.product, { input, scenario: null, condition })
-  const options = levels.map((level) => ({ value: String(level), text: String(level) }))
+  const choices = optionsOf(levels.map(String))
   container.replaceChildren(
     element(
       'h2',
@@ -51,13 +52,7 @@ export async function showTable(
       element('span', { className: 'unit' }, ` ${product.unit}`),
     ),
     ...(levels.length > 0
-      ? [
-          labelled(
-            texts.level,
-            select(options, String(levels[0]), (level) => load(Number(level))),
-          ),
-          results,
-        ]
+      ? [chooser(texts.level, 'level', choices, String(levels[0]), (level) => load(Number(level))), results]
       : [element('p', {}, areaSource() ? texts.noAreas : texts.notListed)]),
   )
   if (levels[0] !== undefined) await load(levels[0])
@@ -111,6 +106,11 @@ interface FigureShown {
   chosen?: string | null
 }
 
+const byName = ({ area: one }: Row, { area: other }: Row) => one.name.localeCompare(other.name)
+
+/** All that a level of most countries has. */
+const MOST_AREAS = 1000
+
 /** One figure of all areas: a table with a column for each season, and the same as a file. */
 export function figureTable(
   { areas, figures, parents }: Found,
@@ -123,64 +123,26 @@ export function figureTable(
   const rows = rowsOf(areas, figures, figure.key, input, scenarios, layers.layer?.condition)
   const columns = scenarios.map((scenario) => scenario ?? input ?? layers.layer?.unit ?? '')
   const download = () => save(csvOf(columns, rows), `${release.release}.csv`)
+  const text = formatOf(rows)
   return [
-    element('p', { className: 'small' }, figure.note),
     ...[seasonNote(catalog, scenarios)].filter((note) => note !== false),
-    element(
-      'div',
-      { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': texts.title },
-      tableOf(rows, columns, parents, chosen ?? null, open),
-    ),
+    tableOf({
+      caption: figure.note,
+      columns: [
+        { title: texts.area },
+        ...columns.map((title) => ({ title, number: true, text })),
+        { title: texts.within },
+      ],
+      rows: rows.toSorted(byName).map((row) => ({
+        cells: [row.area.name, ...row.values, row.area.parent && parents.get(row.area.parent)],
+        shown: () => [
+          button(row.area.name, () => open(row), 'link'),
+          ...row.values.map((value) => (value === null ? texts.none : undefined)),
+        ],
+        mark: row.area.code === chosen ? 'chosen' : '',
+      })),
+      rowsAPage: MOST_AREAS,
+    }),
     element('p', {}, button(TEXTS.download, download)),
   ]
-}
-
-function tableOf(
-  rows: Row[],
-  columns: string[],
-  parents: Map<string, string>,
-  chosen: string | null,
-  open: (row: Row) => void,
-) {
-  const texts = mapTexts.table
-  const text = formatOf(rows)
-  let by = -1
-  let descending = false
-  const body = element('tbody')
-  const heads = [texts.area, ...columns].map((name, at) => {
-    const sort = () => {
-      descending = by === at - 1 ? !descending : at > 0
-      by = at - 1
-      draw()
-    }
-    const press = button(name, sort, 'sort', { title: texts.sort(name) })
-    return element('th', { scope: 'col', className: at === 0 ? '' : 'number' }, press)
-  })
-  const within = element('th', { scope: 'col' }, texts.within)
-  const draw = () => {
-    for (const [at, head] of heads.entries()) {
-      head.setAttribute('aria-sort', at - 1 !== by ? 'none' : descending ? 'descending' : 'ascending')
-    }
-    body.replaceChildren(...sorted(rows, by, descending).map(rowOf))
-  }
-  const rowOf = (row: Row) => {
-    const { area, values } = row
-    const name = button(area.name, () => open(row), 'link', { title: texts.open(area.name) })
-    return element(
-      'tr',
-      { className: area.code === chosen ? 'chosen' : '' },
-      element('th', { scope: 'row' }, name),
-      ...values.map((value) =>
-        element('td', { className: 'number' }, value === null ? texts.none : text(value)),
-      ),
-      element('td', {}, (area.parent && parents.get(area.parent)) ?? ''),
-    )
-  }
-  draw()
-  return element(
-    'table',
-    { className: 'areas-table' },
-    element('thead', {}, element('tr', {}, ...heads, within)),
-    body,
-  )
 }

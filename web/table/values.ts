@@ -34,17 +34,6 @@ export function rowsOf(
   }))
 }
 
-/** Rows in order: of a column of values, or of names (-1). What has no value comes last. */
-export function sorted(rows: Row[], column: number, descending: boolean) {
-  const sign = descending ? -1 : 1
-  return [...rows].sort((a, b) => {
-    if (column < 0) return sign * a.area.name.localeCompare(b.area.name)
-    const [one, other] = [a.values[column] ?? null, b.values[column] ?? null]
-    if (one === null || other === null) return Number(one === null) - Number(other === null)
-    return sign * (one - other)
-  })
-}
-
 /** The table as a file, with the numbers that the page shows. */
 export function csvOf(columns: string[], rows: Row[]) {
   const text = formatOf(rows, { grouped: false })

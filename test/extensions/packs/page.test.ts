@@ -114,7 +114,7 @@ describe.skipIf(!CHROMIUM)('the file of an area, in a browser without a network'
     await client.send('Profiler.enable')
     await client.send('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
     await page.goto(address)
-    await page.locator('.pack-legend').waitFor()
+    await page.locator('.legend').waitFor()
     const { result } = await client.send('Profiler.takePreciseCoverage')
     const functions = result.flatMap((script) => script.functions)
     const steps = functions.flatMap(({ ranges }) => ranges).reduce((sum, { count }) => sum + count, 0)

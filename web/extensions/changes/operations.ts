@@ -2,7 +2,7 @@ import type { ReleaseChanges } from '#src/extensions/changes/schemas.ts'
 import type { OperationsPart } from '../../operations/part.ts'
 import { section } from '../../parts/blocks.ts'
 import { formOf } from '../../parts/form.ts'
-import { tableOf } from '../../parts/table.ts'
+import { numberColumns, tableOf } from '../../parts/table.ts'
 import { button, element } from '../../shell/element.ts'
 import { numberText } from '../../texts/names.ts'
 import { comparison } from './texts.ts'
@@ -13,21 +13,16 @@ import { comparison } from './texts.ts'
  */
 export const part: OperationsPart = ({ session, left }, { releases }) => {
   const result = element('div', { 'aria-live': 'polite' })
-  const codes = element(
-    'datalist',
-    { id: 'releases' },
-    ...releases.map(({ release }) => element('option', { value: release })),
-  )
+  const options = releases.map(({ release }) => element('option', { value: release }))
+  const codes = element('datalist', { id: 'releases' }, ...options)
   const attributes = { required: true, list: 'releases', autocomplete: 'off' }
   const form = formOf({
     fields: [
       { name: 'after', label: comparison.after, hint: comparison.afterHint, attributes },
       { name: 'before', label: comparison.before, attributes },
       {
-        name: 'threshold',
-        label: comparison.threshold,
-        type: 'number',
-        attributes: { value: '10', min: 0, step: 'any' },
+        ...{ name: 'threshold', label: comparison.threshold },
+        ...{ type: 'number', value: '10', attributes: { min: 0, step: 'any' } },
       },
     ],
     action: comparison.compare,
@@ -59,21 +54,13 @@ function changeTable(caption: string, changes: ReleaseChanges['layers' | 'worst'
   const { area, layer, ...numbers } = comparison.columns
   return tableOf({
     caption,
-    columns: [
-      { title: area },
-      { title: layer },
-      ...Object.values(numbers).map((title) => ({ title, number: true })),
-    ],
+    columns: [{ title: area }, { title: layer }, ...numberColumns(...Object.values(numbers))],
     rows: changes.map((one) => ({
       cells: [
         'name' in one ? one.name : comparison.all,
         [one.input, one.scenario].filter(Boolean).join(', '),
-        one.mean_before,
-        one.mean_after,
-        one.change_percent,
-        one.changed_percent,
-        one.gained_percent,
-        one.lost_percent,
+        ...[one.mean_before, one.mean_after, one.change_percent],
+        ...[one.changed_percent, one.gained_percent, one.lost_percent],
       ],
     })),
     numberText,

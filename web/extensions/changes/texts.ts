@@ -13,13 +13,7 @@ export const comparison = {
   worst: 'Areas that change most',
   all: 'all',
   columns: {
-    area: 'Area',
-    layer: 'Layer',
-    before: 'Mean before',
-    after: 'Mean after',
-    change: 'Change (%)',
-    changed: 'Changed (% of area)',
-    gained: 'Gained (%)',
-    lost: 'Lost (%)',
+    ...{ area: 'Area', layer: 'Layer', before: 'Mean before', after: 'Mean after', change: 'Change (%)' },
+    ...{ changed: 'Changed (% of area)', gained: 'Gained (%)', lost: 'Lost (%)' },
   },
 }

@@ -1,12 +1,11 @@
 import type { FieldCollections, KeptFields } from '#src/extensions/fields/schemas.ts'
 import type { AccountPart } from '../../account/part.ts'
-import { loaded, onRequest, progressBar, section, timeText, workButton } from '../../parts/blocks.ts'
+import { loaded, onRequest, progressBar, removeButton, section, timeText } from '../../parts/blocks.ts'
 import { dropZone, formOf, wrongAt } from '../../parts/form.ts'
 import type { Page } from '../../parts/start.ts'
-import { tableOf } from '../../parts/table.ts'
+import { numberColumns, tableOf } from '../../parts/table.ts'
 import { ApiFailure } from '../../shell/api.ts'
 import { element } from '../../shell/element.ts'
-import { TEXTS } from '../../texts/en.ts'
 import { numberText } from '../../texts/names.ts'
 import { savedFields } from './texts.ts'
 
@@ -52,15 +51,14 @@ function fieldsSection({ session, left }: Page) {
       element('strong', {}, element('a', { href: pathOf(collection) }, collection)),
       element('span', {}, savedFields.count(fields)),
       element('span', {}, savedFields.changedAt(timeText(changed_at))),
-      workButton(
-        TEXTS.remove,
+      removeButton(
+        savedFields.removeNamed(collection),
+        savedFields.removeSure(collection, savedFields.count(fields)),
         async () => {
-          if (!confirm(savedFields.removeSure(collection, savedFields.count(fields)))) return
           await session.remove(`fields/${collection}`)
           result.replaceChildren()
           await list.reload()
         },
-        { class: 'danger', 'aria-label': savedFields.removeNamed(collection) },
       ),
     )
   }
@@ -170,7 +168,7 @@ function describeUpload({ collection, fields, refused, refusals }: KeptFields) {
   const { columns } = savedFields
   const table = tableOf({
     caption: savedFields.refusedCaption,
-    columns: [{ title: columns.row, number: true }, { title: columns.id }, { title: columns.reason }],
+    columns: [...numberColumns(columns.row), { title: columns.id }, { title: columns.reason }],
     rows: refusals.map(({ row, id, error }) => ({ cells: [row, id, error] })),
     rowsAPage: 25,
   })

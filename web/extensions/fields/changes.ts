@@ -4,7 +4,7 @@ import { formOf } from '../../parts/form.ts'
 import { allItems } from '../../parts/session.ts'
 import { tableOf } from '../../parts/table.ts'
 import { valueFormat } from '../../parts/values.ts'
-import { element } from '../../shell/element.ts'
+import { element, optionsOf } from '../../shell/element.ts'
 import { TEXTS } from '../../texts/en.ts'
 import { fileButton, type Source } from './shown.ts'
 import { savedFields } from './texts.ts'
@@ -24,13 +24,14 @@ export async function changesForm({ session, collection, release, left }: Source
         name: 'since',
         label: savedFields.since,
         type: 'select',
-        options: others.map((one) => ({ value: one.release, text: one.release })),
+        options: optionsOf(others.map((one) => one.release)),
       },
       {
         name: 'threshold',
         label: savedFields.threshold,
         type: 'number',
-        attributes: { value: '10', min: 0, step: 'any', required: true },
+        value: '10',
+        attributes: { min: 0, step: 'any', required: true },
       },
     ],
     action: savedFields.compare,

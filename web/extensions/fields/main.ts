@@ -1,6 +1,7 @@
 import { besides } from '../../account/besides.ts'
 import { entrance } from '../../account/enter.ts'
 import type { Catalog, CatalogProduct, Position } from '../../api-types.ts'
+import { labelsIn } from '../../districts/shown.ts'
 import { contains, createAreas, outlinesOf } from '../../geo/areas.ts'
 import { featuresMap } from '../../map/features-map.ts'
 import { loaded, section, syntheticNotice } from '../../parts/blocks.ts'
@@ -33,11 +34,7 @@ async function open({ session, view, remember, note, left }: Page) {
     shapesOf(`${user.id} ${collection}`, () => loadShapes(session, collection)),
   ])
   const wanted = view.has('country') ? seriesIn(view) : await seriesAt(catalog, shapes, seriesIn(view))
-  let layer = {
-    input: view.get('input'),
-    scenario: view.get('scenario'),
-    condition: view.get('condition'),
-  }
+  let layer = labelsIn(view)
   const {
     release,
     chosen: series,

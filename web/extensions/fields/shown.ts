@@ -221,10 +221,7 @@ function resultsOf(source: Source, found: (Found | undefined)[], show: ((at: num
       fileButton(source.session, TEXTS.download, { path, query, name: `${collection}.csv` }),
       fileButton(source.session, savedFields.geojson, { path, query, name: `${collection}.geojson` }),
     ),
-    seasonNote(
-      catalog,
-      names.flatMap((name) => name.split(', ')),
-    ),
+    seasonNote(catalog, names.join(', ').split(', ')),
     tableOf({
       caption: savedFields.caption(product.unit),
       columns: [

@@ -3,12 +3,12 @@ import type { Catalog } from '../../api-types.ts'
 import type { OperationsPart } from '../../operations/part.ts'
 import { loaded, save, section } from '../../parts/blocks.ts'
 import { csvText } from '../../parts/csv.ts'
-import { formOf } from '../../parts/form.ts'
+import { filterForm } from '../../parts/form.ts'
 import { allItems } from '../../parts/session.ts'
-import { tableOf } from '../../parts/table.ts'
-import { button, element } from '../../shell/element.ts'
+import { numberColumns, tableOf } from '../../parts/table.ts'
+import { button, element, optionsOf } from '../../shell/element.ts'
 import { TEXTS } from '../../texts/en.ts'
-import { nameOfProduct, numberText } from '../../texts/names.ts'
+import { nameIn, nameOfProduct, numberText } from '../../texts/names.ts'
 import { coverage } from './texts.ts'
 
 interface Area {
@@ -37,15 +37,11 @@ const COLUMNS = [
  */
 export const part: OperationsPart = ({ session, view, note, left }, catalog) => {
   const result = element('div')
-  const form = formOf({
-    fields: fieldsOf(catalog, view),
-    action: coverage.show,
-    async submit({ country = '', level = '', product = '' }) {
-      note({ country, level, product })
-      show({ country, level, product })
-    },
-  })
-  form.classList.add('filters')
+  const choose = ({ country = '', level = '', product = '' }) => {
+    note({ country, level, product })
+    show({ country, level, product })
+  }
+  const form = filterForm(coverage.show, fieldsOf(catalog, view), choose)
 
   function show(wanted: Wanted) {
     const said = element('p', { role: 'status' })
@@ -72,43 +68,19 @@ export const part: OperationsPart = ({ session, view, note, left }, catalog) => 
 
 function fieldsOf({ countries, boundaries, products }: Catalog, view: URLSearchParams) {
   const levels = [...new Set(boundaries.map(({ level }) => level))].sort((a, b) => a - b)
-  const level = view.get('level') ?? String(levels.find((one) => one > 0) ?? 0)
-  const chosenOf = (options: { value: string; text: string }[], chosen: string | null) =>
-    options.map((option) => ({ ...option, selected: option.value === chosen }))
+  const chosenFrom = (name: string, label: string, options: ReturnType<typeof optionsOf>, first: string) => ({
+    ...{ name, label, type: 'select', options, value: view.get(name) ?? first },
+  })
+  const codes = countries.map(({ code }) => code)
+  const countryName = (code: string) => (code ? nameIn(countries, code) : coverage.everyCountry)
+  const productName = (code: string) => (code ? nameOfProduct(code) : coverage.everyProduct)
+  const country = view.has('level') ? '' : (codes[0] ?? '')
+  const level = String(levels.find((one) => one > 0) ?? 0)
+  const offered = ['', ...products.map(({ product }) => product)]
   return [
-    {
-      name: 'country',
-      label: TEXTS.choosers.country,
-      type: 'select',
-      options: chosenOf(
-        [
-          ...countries.map(({ code, name }) => ({ value: code, text: name })),
-          { value: '', text: coverage.everyCountry },
-        ],
-        view.get('country') ?? (view.has('level') ? '' : (countries[0]?.code ?? '')),
-      ),
-    },
-    {
-      name: 'level',
-      label: coverage.level,
-      type: 'select',
-      options: chosenOf(
-        levels.map((one) => ({ value: String(one), text: String(one) })),
-        level,
-      ),
-    },
-    {
-      name: 'product',
-      label: TEXTS.choosers.product,
-      type: 'select',
-      options: chosenOf(
-        [
-          { value: '', text: coverage.everyProduct },
-          ...products.map((one) => ({ value: one.product, text: nameOfProduct(one.product) })),
-        ],
-        view.get('product') ?? '',
-      ),
-    },
+    chosenFrom('country', TEXTS.choosers.country, optionsOf([...codes, ''], countryName), country),
+    chosenFrom('level', coverage.level, optionsOf(levels.map(String)), level),
+    chosenFrom('product', TEXTS.choosers.product, optionsOf(offered, productName), ''),
   ]
 }
 
@@ -134,17 +106,11 @@ function tableOfCoverage(areas: Area[], file: string) {
     element('p', { class: 'actions' }, button(coverage.download, download)),
     tableOf({
       caption: coverage.caption,
-      columns: [{ title: covered, number: true }, ...Object.values(texts).map((title) => ({ title }))],
+      columns: [...numberColumns(covered), ...Object.values(texts).map((title) => ({ title }))],
       rows: rows.map(({ area, one }) => ({
         cells: [
-          one.covered_percent,
-          area.name,
-          area.country_code,
-          nameOfProduct(one.product),
-          one.crop,
-          one.forecast_period,
-          one.release,
-          one.reason,
+          ...[one.covered_percent, area.name, area.country_code, nameOfProduct(one.product)],
+          ...[one.crop, one.forecast_period, one.release, one.reason],
         ],
         mark: one.code === undefined ? '' : 'wrong',
       })),

@@ -12,13 +12,7 @@ export const coverage = {
   download: 'Download the coverage as CSV',
   caption: 'Coverage by area and release',
   columns: {
-    covered: 'Covered (%)',
-    area: 'Area',
-    country: 'Country',
-    product: 'Product',
-    crop: 'Crop',
-    month: 'Forecast for',
-    release: 'Release',
-    reason: 'Why it is empty',
+    ...{ covered: 'Covered (%)', area: 'Area', country: 'Country', product: 'Product', crop: 'Crop' },
+    ...{ month: 'Forecast for', release: 'Release', reason: 'Why it is empty' },
   },
 }

@@ -1,7 +1,15 @@
 import type { SubscriptionAnswer } from '#src/extensions/subscriptions/schemas.ts'
 import type { AccountPart } from '../../account/part.ts'
 import type { Catalog } from '../../api-types.ts'
-import { loaded, onRequest, section, shownOnce, timeText, workButton } from '../../parts/blocks.ts'
+import {
+  loaded,
+  onRequest,
+  removeButton,
+  section,
+  shownOnce,
+  timeText,
+  workButton,
+} from '../../parts/blocks.ts'
 import { newName } from '../../parts/session.ts'
 import type { Page } from '../../parts/start.ts'
 import { element } from '../../shell/element.ts'
@@ -36,28 +44,23 @@ function subscriptionsSection({ session, view, note, left }: Page) {
       element('span', {}, stateText(subscription)),
       element('span', {}, subscriptions.delivered(timeText(delivered_at))),
       status === 'disabled' &&
-        workButton(
-          subscriptions.enable,
-          async () => {
-            await session.send(`${path}/enable`, {})
-            await list.reload()
-          },
-          { 'aria-label': subscriptions.enableNamed(name) },
-        ),
+        workButton(subscriptions.enable, () => enable(path), {
+          'aria-label': subscriptions.enableNamed(name),
+        }),
       workButton(subscriptions.renew, () => renew(path, name), {
         'aria-label': subscriptions.renewNamed(name),
       }),
-      workButton(
-        subscriptions.remove,
-        async () => {
-          if (!confirm(subscriptions.removeSure(name))) return
-          await session.remove(path)
-          secret.replaceChildren()
-          await list.reload()
-        },
-        { class: 'danger', 'aria-label': subscriptions.removeNamed(name) },
-      ),
+      removeButton(subscriptions.removeNamed(name), subscriptions.removeSure(name), async () => {
+        await session.remove(path)
+        secret.replaceChildren()
+        await list.reload()
+      }),
     )
+  }
+
+  async function enable(path: string) {
+    await session.send(`${path}/enable`, {})
+    await list.reload()
   }
 
   async function renew(path: string, name: string) {

@@ -1,12 +1,13 @@
 import type { AdminArea } from '#schemas/areas.ts'
 import type { SubscriptionAnswer } from '#src/extensions/subscriptions/schemas.ts'
 import type { Catalog, CatalogRelease } from '../../api-types.ts'
+import { releasePath } from '../../parts/choices.ts'
 import { type Field, formOf, mark, wrongAt } from '../../parts/form.ts'
 import { type Series, seriesChoosers, seriesIn } from '../../parts/series.ts'
 import { allItems, newName, type Session } from '../../parts/session.ts'
 import { readOrSay } from '../../parts/shape.ts'
 import type { Page } from '../../parts/start.ts'
-import { element, replaceControls } from '../../shell/element.ts'
+import { element, optionElements, optionsOf, replaceControls } from '../../shell/element.ts'
 import { field, mapTexts, TEXTS } from '../../texts/en.ts'
 import { nameOfLevel } from '../../texts/names.ts'
 import { subscriptions } from './texts.ts'
@@ -72,17 +73,17 @@ export function subscriptionForm(
   }
 
   async function offerLayers(wanted: typeof release) {
-    fill(form, 'input', optionsOf([]))
-    fill(form, 'scenario', optionsOf([]))
+    fill(form, 'input', allOf([]))
+    fill(form, 'scenario', allOf([]))
     form.setAttribute('aria-busy', String(wanted !== undefined))
     if (!wanted) return
     const { layers } = await session
-      .get<{ layers: Layer[] }>(`releases/${encodeURIComponent(wanted.release)}`)
+      .get<{ layers: Layer[] }>(releasePath(wanted.release))
       .catch(() => ({ layers: [] }))
     if (wanted !== release) return
     form.setAttribute('aria-busy', 'false')
-    fill(form, 'input', optionsOf(layers.map(({ input }) => input)))
-    fill(form, 'scenario', optionsOf(layers.map(({ scenario }) => scenario)))
+    fill(form, 'input', allOf(layers.map(({ input }) => input)))
+    fill(form, 'scenario', allOf(layers.map(({ scenario }) => scenario)))
   }
 
   form.prepend(choosers)
@@ -96,7 +97,8 @@ function fieldsOf(view: URLSearchParams) {
       name: 'name',
       label: subscriptions.name,
       hint: subscriptions.nameHint,
-      attributes: { maxlength: 200, value: view.get('name') ?? '' },
+      value: view.get('name') ?? '',
+      attributes: { maxlength: 200 },
     },
     ...placeFields(view),
     { name: 'input', label: subscriptions.input, type: 'select' },
@@ -106,7 +108,8 @@ function fieldsOf(view: URLSearchParams) {
       label: subscriptions.thresholdValue,
       hint: subscriptions.thresholdHint,
       type: 'number',
-      attributes: { value: '10', min: 0, step: 'any', required: true },
+      value: '10',
+      attributes: { min: 0, step: 'any', required: true },
     },
     { name: 'threshold.kind', label: subscriptions.thresholdKind, type: 'select' },
     {
@@ -121,10 +124,8 @@ function fieldsOf(view: URLSearchParams) {
 }
 
 /** All, and each that there is. */
-function optionsOf(names: (string | null)[]) {
-  const different = [...new Set(names.filter((name) => name !== null))]
-  return [{ value: '', text: subscriptions.all }, ...different.map((name) => ({ value: name, text: name }))]
-}
+const allOf = (names: (string | null)[]) =>
+  optionsOf([...new Set(['', ...names.filter((name) => name !== null)])], (name) => name || subscriptions.all)
 
 /** Empty fields are not sent, so that the service says which are missing. */
 function wantedBy(values: Record<string, string>, { product, country_code, crop }: CatalogRelease) {
@@ -165,28 +166,25 @@ const KINDS = Object.keys(FIELDS) as Kind[]
 function placeFields(view: URLSearchParams): Field[] {
   const chosen = view.has('outline') ? 'polygon' : view.has('area') ? 'area' : 'point'
   const number = (name: string) => ({
-    type: 'number',
-    attributes: { required: true, step: 'any', value: view.get(name) ?? '' },
+    ...{ name, type: 'number', value: view.get(name) ?? '', attributes: { required: true, step: 'any' } },
   })
   return [
     {
       name: 'kind',
       label: subscriptions.where,
       type: 'select',
-      options: KINDS.map((kind) => ({
-        value: kind,
-        text: subscriptions.kinds[kind],
-        selected: kind === chosen,
-      })),
+      options: optionsOf(KINDS, (kind) => subscriptions.kinds[kind as Kind]),
+      value: chosen,
     },
-    { name: 'lat', label: subscriptions.lat, ...number('lat') },
-    { name: 'lng', label: subscriptions.lng, ...number('lng') },
+    { label: subscriptions.lat, ...number('lat') },
+    { label: subscriptions.lng, ...number('lng') },
     {
       name: 'geometry',
       label: field.corners,
       hint: field.cornersHint,
       type: 'textarea',
-      attributes: { rows: 5, value: view.get('outline') ?? '' },
+      value: view.get('outline') ?? '',
+      attributes: { rows: 5 },
     },
     { name: 'admin.level', label: subscriptions.level, type: 'select' },
     { name: 'admin.code', label: subscriptions.areaOf, type: 'select' },
@@ -224,12 +222,8 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
       .filter((one) => one.country_code === country && one.level > 0)
       .map((one) => one.level)
       .sort()
-    fill(
-      form,
-      'admin.level',
-      levels.map((level) => ({ value: String(level), text: nameOfLevel(country, level) })),
-      view.get('level'),
-    )
+    const options = optionsOf(levels.map(String), (level) => nameOfLevel(country, Number(level)))
+    fill(form, 'admin.level', options, view.get('level'))
   }
 
   async function offerAreas() {
@@ -239,12 +233,8 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
     fill(form, 'admin.code', [])
     mark(form, 'admin.code')
     if (!level?.value) return
-    const areas = await allItems<AdminArea>(
-      session,
-      'admin',
-      { admin0: country, level: level.value },
-      left,
-    ).catch((error) => {
+    const query = { admin0: country, level: level.value }
+    const areas = await allItems<AdminArea>(session, 'admin', query, left).catch((error) => {
       mark(form, 'admin.code', TEXTS.failed(error.message))
       return []
     })
@@ -252,12 +242,8 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
     // The next choice asks again.
     if (areas.length === 0) offered = ''
     const options = areas.map((one) => ({ value: one.code, text: nameOf(one) }))
-    fill(
-      form,
-      'admin.code',
-      options.sort((a, b) => a.text.localeCompare(b.text)),
-      view.get('area'),
-    )
+    options.sort((a, b) => a.text.localeCompare(b.text))
+    fill(form, 'admin.code', options, view.get('area'))
   }
 
   async function offerCollections() {
@@ -266,12 +252,8 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
       mark(form, 'fields', TEXTS.failed(error.message))
       return { items: [] }
     })
-    fill(
-      form,
-      'fields',
-      items.map(({ collection }) => ({ value: collection, text: collection })),
-      control('fields').value,
-    )
+    const options = optionsOf(items.map(({ collection }) => collection))
+    fill(form, 'fields', options, control('fields').value)
     if (items.length === 0) mark(form, 'fields', subscriptions.noFields)
   }
 
@@ -292,13 +274,11 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
 function fill(
   form: HTMLFormElement,
   name: string,
-  options: { value: string; text: string }[],
+  options: ReturnType<typeof optionsOf>,
   chosen: string | null = null,
 ) {
   const control = form.elements.namedItem(name) as HTMLSelectElement
-  control.replaceChildren(
-    ...options.map(({ value, text }) => element('option', { value, selected: value === chosen }, text)),
-  )
+  control.replaceChildren(...optionElements(options, chosen))
 }
 
 /** Many areas have a name of their own only within the one above. */

@@ -52,7 +52,6 @@ export const subscriptions = {
   enableNamed: (name: string) => `Enable ${name} again`,
   renew: 'Renew the secret',
   renewNamed: (name: string) => `Renew the secret of ${name}`,
-  remove: 'Delete',
   removeNamed: (name: string) => `Delete the subscription ${name}`,
   removeSure: (name: string) => `Delete the subscription ${name}? Nothing is sent any more.`,
   secretOf: (name: string) => `The secret of ${name}`,

@@ -41,17 +41,14 @@ export const mapTexts = {
   },
 
   table: {
-    title: 'As a table',
     caption: (layer: string, country: string) => `${layer}, ${country}`,
     level: 'Areas of level',
     area: 'Area',
     within: 'Within',
     note: 'Each value is the mean of the area.',
     progress: (found: number, all: number) => `${found} of ${all} areas`,
-    sort: (column: string) => `Sort by ${column}`,
     noAreas: 'No boundaries are loaded for this country: ask for a place by its coordinates.',
     notListed: 'This service does not list its areas: ask for a place by its name or coordinates.',
     none: 'none',
-    open: (area: string) => `Show ${area}`,
   },
 }

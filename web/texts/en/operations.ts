@@ -1,3 +1,6 @@
+/** Columns of what a release answers for. */
+const SERIES = { product: 'Product', country: 'Country', crop: 'Crop', month: 'Forecast for' }
+
 /** What admins look at. */
 export const operations = {
   title: 'Operations',
@@ -5,15 +8,7 @@ export const operations = {
   adminsOnly: 'This is for admins. An operator makes an account one.',
   published: 'Published releases',
   publishedCaption: 'What answers now',
-  releaseColumns: {
-    release: 'Release',
-    product: 'Product',
-    country: 'Country',
-    crop: 'Crop',
-    month: 'Forecast for',
-    validUntil: 'Valid until',
-    source: 'Source',
-  },
+  releaseColumns: { release: 'Release', ...SERIES, validUntil: 'Valid until', source: 'Source' },
   usage: 'Usage and errors',
   summary: (
     { from, to }: Record<'from' | 'to', string>,
@@ -40,12 +35,8 @@ export const slowCalls = {
     `The five slowest of each operation since ${since}, from the arrival of the request to the end of the answer. They are those of the process that has answered this page; others have their own. What clients gave up is not among them. Where each call is logged (ACCESS_LOG), the log tells more of one by its request.`,
   caption: 'Single calls, the slowest first',
   columns: {
-    milliseconds: 'Milliseconds',
-    operation: 'Operation',
-    status: 'Status',
-    code: 'Code',
-    ended: 'When',
-    request: 'Request',
+    ...{ milliseconds: 'Milliseconds', operation: 'Operation', status: 'Status' },
+    ...{ code: 'Code', ended: 'When', request: 'Request' },
   },
 }
 
@@ -54,17 +45,7 @@ export const loads = {
   why: 'Releases that are being loaded now, and what is left of loads that were cut off. The next load of the same data clears that away.',
   none: 'There are none: all that was loaded is complete.',
   caption: 'Releases that are not complete',
-  columns: {
-    release: 'Release',
-    state: 'State',
-    age: 'Begun',
-    begun: 'At',
-    product: 'Product',
-    country: 'Country',
-    crop: 'Crop',
-    month: 'Forecast for',
-    source: 'Source',
-  },
+  columns: { release: 'Release', state: 'State', age: 'Begun', begun: 'At', ...SERIES, source: 'Source' },
   states: {
     running: 'is being loaded',
     cut_off: 'interrupted',
@@ -85,16 +66,8 @@ export const releases = {
     deleted: 'deleted',
   } as Record<string, string>,
   columns: {
-    release: 'Release',
-    state: 'State',
-    from: 'Published from',
-    to: 'Published to',
-    product: 'Product',
-    country: 'Country',
-    crop: 'Crop',
-    month: 'Forecast for',
-    source: 'Source',
-    licence: 'Licence',
+    ...{ release: 'Release', state: 'State', from: 'Published from', to: 'Published to' },
+    ...{ ...SERIES, source: 'Source', licence: 'Licence' },
   },
   open: (release: string) => `Show ${release}`,
   from: (source: string, licence: string) => `Source: ${source}. Licence: ${licence}.`,

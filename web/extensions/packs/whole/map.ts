@@ -11,6 +11,7 @@ import { PROBABILITY_DECIMALS } from '#src/lookup/certainty.ts'
 import { isMixture } from '#src/lookup/layers.ts'
 import { findClass } from '#src/raster/classes.ts'
 import type { Place } from '../../../api-types.ts'
+import { swatchOf } from '../../../map/legend.ts'
 import { element } from '../../../shell/element.ts'
 import { labelMap } from './labels.ts'
 import { texts } from './texts.ts'
@@ -210,13 +211,6 @@ function createBandChooser({ layers, companions, conditions }: PackedRelease, gr
 /** The classes of a map with their colours. */
 export function legendOf({ map }: ShownMap) {
   const text = ({ from, to, title }: PackedMap['classes'][number]) => title ?? `${from} – ${to}`
-  return element(
-    'ol',
-    { className: 'pack-legend' },
-    ...map.classes.map((one) => {
-      const swatch = element('span', { className: 'swatch', 'aria-hidden': 'true' })
-      swatch.style.background = one.color
-      return element('li', {}, swatch, text(one))
-    }),
-  )
+  const rows = map.classes.map((one) => element('li', {}, swatchOf(one.color), text(one)))
+  return element('div', { className: 'legend' }, element('ol', { className: 'kinds' }, ...rows))
 }

@@ -1,12 +1,12 @@
 import { SCENARIOS } from '#schemas/glossary.ts'
 import { answerAt, isInPack, type Pack, type PackAnswer } from '#src/extensions/packs/reading.ts'
 import { swapped } from '#src/lib/names.ts'
-import type { CatalogProduct, CatalogRelease, Place } from '../../../api-types.ts'
+import type { CatalogProduct, Place } from '../../../api-types.ts'
 import { save } from '../../../parts/blocks.ts'
 import { seasonNote } from '../../../parts/values.ts'
-import { type Section, sectionsOf, sectionsOfFailure } from '../../../place/answered.ts'
+import { type Section, scenariosOf, sectionsOf, sectionsOfFailure } from '../../../place/answered.ts'
 import { quantities, type Typed } from '../../../place/quantities.ts'
-import { conditionChooser, sectionOf } from '../../../place/section.ts'
+import { conditionChooser, type NamedRelease, sectionOf } from '../../../place/section.ts'
 import { button, element } from '../../../shell/element.ts'
 import { TEXTS } from '../../../texts/en.ts'
 import { texts } from './texts.ts'
@@ -36,9 +36,7 @@ function productsOf({ products }: Pack): CatalogProduct[] {
   }))
 }
 
-function releasesOf({
-  releases,
-}: Pack): Pick<CatalogRelease, 'release' | 'valid_until' | 'synthetic' | 'source' | 'licence'>[] {
+function releasesOf({ releases }: Pack): NamedRelease[] {
   return releases.map(({ code, validUntil, synthetic, source, licence }) => ({
     release: code,
     valid_until: validUntil,
@@ -98,10 +96,7 @@ export function placeParts(pack: Pack, asked: Asked, { setCondition, setHectares
         isMixed && texts.demo,
       ),
     ),
-    seasonNote(
-      { scenarios: [...SCENARIOS] },
-      sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
-    ),
+    seasonNote({ scenarios: [...SCENARIOS] }, scenariosOf(sections)),
     quantities(sections, hectares, typed, setHectares),
     dataOf(answer.body, place),
   ].filter((part) => part !== false)
