@@ -49,10 +49,13 @@ export function createPane(
   /** Undefined from afar. */
   let near: Area[] | undefined
   let drawn = ''
+  /** What the sources of a style have. */
+  const filled = new Map<string, unknown>()
   let ready = false
   map.on('style.load', () => {
     ready = true
     drawn = ''
+    filled.clear()
     draw()
   })
   const where = element('div', { class: 'where' })
@@ -73,45 +76,23 @@ export function createPane(
     if (!ready || !shown) return
     const { layer, opacity, countries, place, pixel } = shown
     const areas = near && near.length > 0 ? near : shown.areas
-    drawValues(layer)
-    if (map.getLayer(VALUES)) map.setPaintProperty(VALUES, 'raster-opacity', opacity / 100)
-    fill('countries', shapesOf(countries))
-    fill('areas', shapesOf(areas))
-    fill('names', namesOf(areas.length > 0 ? areas : countries))
-    fill('place', pointOf(place))
-    fill('pixel', outlineOf(pixel))
-  }
-
-  function drawValues(layer: Tileset | undefined) {
     const wanted = layer ? `${layer.release} ${layer.layer} ${layer.cut}` : ''
-    if (wanted === drawn) return
+    if (wanted !== drawn) drawTiles(map, layer)
     drawn = wanted
-    if (map.getLayer(VALUES)) map.removeLayer(VALUES)
-    if (map.getSource(VALUES)) map.removeSource(VALUES)
-    if (!layer) return
-    const { minzoom, maxzoom, bounds } = layer
-    map.addSource(VALUES, {
-      type: 'raster',
-      tiles: [tilesOf(layer)],
-      tileSize: 256,
-      minzoom,
-      maxzoom,
-      bounds,
-    })
-    map.addLayer(
-      {
-        id: VALUES,
-        type: 'raster',
-        source: VALUES,
-        paint: { 'raster-resampling': 'nearest', 'raster-fade-duration': 0 },
-      },
-      ABOVE_VALUES,
-    )
+    if (map.getLayer(VALUES)) map.setPaintProperty(VALUES, 'raster-opacity', opacity / 100)
+    fill('countries', countries, shapesOf)
+    fill('areas', areas, shapesOf)
+    fill('names', areas.length > 0 ? areas : countries, namesOf)
+    fill('place', place, pointOf)
+    fill('pixel', pixel, outlineOf)
   }
 
-  function fill(name: string, data: FeatureCollection) {
+  /** Each change has all that is seen drawn anew. */
+  function fill<Of>(name: string, of: Of, dataOf: (of: Of) => FeatureCollection) {
+    if (filled.get(name) === of) return
+    filled.set(name, of)
     const source = map.getSource(name) as MapLibre.GeoJSONSource | undefined
-    source?.setData(data)
+    source?.setData(dataOf(of))
   }
 
   return {
@@ -137,10 +118,38 @@ export function createPane(
 
 export type Pane = ReturnType<typeof createPane>
 
+/** Draws the tiles of a layer in place of those before. */
+function drawTiles(map: MapLibre.Map, layer: Tileset | undefined) {
+  if (map.getLayer(VALUES)) map.removeLayer(VALUES)
+  if (map.getSource(VALUES)) map.removeSource(VALUES)
+  if (!layer) return
+  const { minzoom, maxzoom, bounds } = layer
+  const tiles = [tilesOf(layer)]
+  map.addSource(VALUES, { type: 'raster', tiles, tileSize: 256, minzoom, maxzoom, bounds })
+  map.addLayer(
+    {
+      id: VALUES,
+      type: 'raster',
+      source: VALUES,
+      paint: { 'raster-resampling': 'nearest', 'raster-fade-duration': 0 },
+    },
+    ABOVE_VALUES,
+  )
+}
+
 /** The address of tiles, seen from this page: the one in the answer may be that of another name of the host. */
 function tilesOf({ release, layer, cut }: Tileset) {
   const { href } = addressOf(`releases/${encodeURIComponent(release)}/layers/${layer}/tiles`)
   return `${href}/{z}/{x}/{y}${cut === 'equal' ? '?cut=equal' : ''}`
+}
+
+/** Without a graphics card each pixel takes time, and a phone has three for one of the page. */
+function isDrawnInSoftware() {
+  const context = document.createElement('canvas').getContext('webgl2')
+  const names = context?.getExtension('WEBGL_debug_renderer_info')
+  return names
+    ? /swiftshader|llvmpipe|software/i.test(context?.getParameter(names.UNMASKED_RENDERER_WEBGL))
+    : false
 }
 
 function mapIn(
@@ -161,6 +170,9 @@ function mapIn(
     pitchWithRotate: false,
     touchPitch: false,
     maxZoom: 16,
+    // Names that fade in are drawn anew for a third of a second.
+    fadeDuration: 0,
+    ...(isDrawnInSoftware() && { pixelRatio: 1 }),
     locale: {
       'Map.Title': TEXTS.map.label,
       'NavigationControl.ZoomIn': TEXTS.map.zoomIn,

@@ -51,7 +51,13 @@ export function styleOf(dark: boolean): StyleSpecification {
     layers: [
       { id: 'water', type: 'background', paint: { 'background-color': water } },
       ...landLayers(colours),
-      { id: 'land', type: 'fill', source: 'countries', paint: { 'fill-color': land } },
+      // Its edges lie below borders.
+      {
+        id: 'land',
+        type: 'fill',
+        source: 'countries',
+        paint: { 'fill-color': land, 'fill-antialias': false },
+      },
       ...layersBelow(colours),
       { id: ABOVE_VALUES, type: 'background', layout: { visibility: 'none' } },
       ...layersAbove(colours),
