@@ -19,8 +19,8 @@ export interface Media {
 
 interface Field {
   name: string
-  schema: Schema
-  required: boolean
+  schema?: Schema
+  required?: boolean
   /** Instead of that of the schema. */
   description?: string
 }
@@ -80,12 +80,15 @@ export class Fields {
   /** Names of fields, also of objects in objects. */
   listNames(schema: Schema, depth = 0): string[] {
     if (depth > DEEPEST) return []
-    return this.listMembers(schema).flatMap((one) => [one.name, ...this.listNames(one.schema, depth + 1)])
+    return this.listMembers(schema).flatMap((one) => [
+      one.name,
+      ...this.listNames(one.schema ?? {}, depth + 1),
+    ])
   }
 
   /** HTML of fields, those of objects folded in them. */
   render(fields: readonly Field[], depth = 0): string {
-    const rows = fields.map(({ name, schema, required, description }) => {
+    const rows = fields.map(({ name, schema = {}, required, description }) => {
       const inner = depth < DEEPEST ? this.listMembers(schema) : []
       const words = [this.#nameType(schema), required && 'required'].filter(Boolean).join(', ')
       const text = description ?? this.#merge(schema).description ?? ''

@@ -56,12 +56,8 @@ export interface Tag {
 export function listTags({ tags = [], paths = {} }: ApiDocument): Tag[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, documented]) => ({
-      id: documented.operationId,
-      tag: documented.tags?.[0] ?? '',
-      method,
-      path,
-      summary: documented.summary ?? path,
-      documented,
+      ...{ id: documented.operationId, tag: documented.tags?.[0] ?? '', method, path },
+      ...{ summary: documented.summary ?? path, documented },
     })),
   )
   const rank = ({ method, path }: Operation) =>
@@ -114,13 +110,8 @@ export class OperationWriter {
     const types = requestBody?.['x-other-media-types'] ?? []
     const codes = errors.flatMap((text) => text.match(/(?<=`)[A-Z_]+(?=`)/g) ?? [])
     const words = [
-      description.replaceAll(/[`*]/g, ''),
-      operationId,
-      operation.path,
-      ...parameters,
-      ...fields,
-      ...types,
-      ...codes,
+      ...[description.replaceAll(/[`*]/g, ''), operationId, operation.path],
+      ...[...parameters, ...fields, ...types, ...codes],
     ]
     return [...new Set(words)].join(' ')
   }
@@ -164,7 +155,7 @@ export class OperationWriter {
     const parameters = this.#listParameters(operation)
     const listIn = (place: string) => {
       const found = parameters.filter((one) => one.in === place)
-      return found.length > 0 && this.#fields.render(found.map(withDefaults))
+      return found.length > 0 && this.#fields.render(found)
     }
     const [body] = Object.values(requestBody?.content ?? {})
     const bodyFields = body?.schema && this.#fields.render(this.#fields.listMembers(body.schema))
@@ -192,13 +183,6 @@ export class OperationWriter {
     return `<dl class="fields">${rows.join('')}</dl>`
   }
 }
-
-const withDefaults = ({ name, schema = {}, required = false, description = '' }: Parameter) => ({
-  name,
-  schema,
-  required,
-  description,
-})
 
 /** A list of fields below a heading, or folded; nothing without a list. */
 const part = (name: string, list: string | false | undefined) => list && `<h4>${name}</h4>${list}`

@@ -114,7 +114,7 @@ ${synthetic ? NOTICE : ''}
 ${calls.chapters.map((call, at) => renderCall(call, tries[at] ?? [])).join('\n')}
 <p>More: <a href="${folder}guide">the guide</a>; the OpenAPI document as ${renderKinds(root, 'openapi')}.</p>
 </section>
-${tags.map(renderTag).join('\n')}
+${tags.map((tag) => renderTag(tag, folder)).join('\n')}
 <p>OpenAPI documents of one purpose, for generators: ${parts.join(', ')}.</p>`
   return renderPage(app, frame, 'API documentation', renderList(frame), text)
 }
@@ -141,7 +141,7 @@ function renderCall({ id, heading, content }: Chapter, operations: Link[]): stri
 const renderKinds = (root: string, path: string) =>
   ['yaml', 'json'].map((kind) => `<a href="${root}${path}.${kind}">${kind.toUpperCase()}</a>`).join(' ')
 
-function renderTag({ name, description, operations }: Tag): string {
+function renderTag({ name, description, operations }: Tag, folder: string): string {
   const rows = operations.map(
     (one) => `<details class="operation" id="op-${one.id}" data-hash="${hashOf(one)}">
 <summary><h3>${escaped(one.summary)}</h3> ${renderMethod(one)} <code>${escaped(one.path)}</code></summary>
@@ -149,7 +149,7 @@ function renderTag({ name, description, operations }: Tag): string {
   )
   return `<section class="tag" id="tag-${name}" data-hash="#/${name}">
 <h2>${escaped(name)}</h2>
-${description}
+${description.replaceAll('href="/docs/', `href="${folder}`)}
 ${rows.join('\n')}
 </section>`
 }

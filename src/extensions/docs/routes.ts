@@ -49,7 +49,7 @@ export const docsPage = fp(
       warn: (error) => app.logFailure(error, 'publications were not read: a notice may be old'),
     })
     const clientFile = createClientFiles()
-    const operations = createOperations(app)
+    const operations = createOperations(app, readings.list)
     const searches = createSearches(operations, readings.chapters)
 
     const frameAt = async (folder: string, root: string): Promise<Frame> => {
@@ -142,13 +142,14 @@ export const docsPage = fp(
 )
 
 /** The operations of the document, and what makes HTML of them, made anew where the document is another. */
-function createOperations(app: App) {
+function createOperations(app: App, readings: Frame['readings']) {
   let of: unknown
   let made: { tags: Tag[]; writer: OperationWriter }
   return async () => {
-    const [document, markdown] = await Promise.all([app.readDocument(), createRenderer()])
+    const [document, render] = await Promise.all([app.readDocument(), createRenderer()])
     if (of !== document) {
       const api = document as unknown as ApiDocument
+      const markdown = (text: string) => linkNamed(render(text), api, readings)
       const tags = listTags(api).map((tag) => ({ ...tag, description: fold(tag.description, markdown) }))
       made = { tags, writer: new OperationWriter(api, markdown) }
       of = document
@@ -174,6 +175,17 @@ function createSearches(operations: ReturnType<typeof createOperations>, chapter
     of = writer
     return made
   }
+}
+
+/** HTML with links to the guides and the tags that it names. Those of guides begin at the root: each page has its own. */
+function linkNamed(html: string, { tags = [] }: ApiDocument, readings: Frame['readings']): string {
+  return html
+    .replaceAll(/(?<![\w"])\/docs\/([a-z-]+)(?![\w/.-]*\w)/g, (address, path) =>
+      readings.some((one) => one.path === path) ? `<a href="${address}">${address}</a>` : address,
+    )
+    .replaceAll(/(?<=[Tt]he tag )<code>([\w-]+)<\/code>/g, (code, tag) =>
+      tags.some(({ name }) => name === tag) ? `<a href="#/${tag}">${code}</a>` : code,
+    )
 }
 
 /** The operations of a tag are not far below its description. */

@@ -94,6 +94,24 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     await page.setViewportSize(DESKTOP)
   })
 
+  test('shows all of a code that is cut, and links to the guides and tags that a text names', async () => {
+    await openOperation('getCatalog')
+    const answer = page.locator('#op-getCatalog .code').last()
+    const lines = (await answer.locator('pre').innerText()).split('\n').length
+    const cut = () => answer.locator('pre').evaluate((pre) => pre.scrollHeight - pre.clientHeight)
+    expect(await cut()).toBeGreaterThan(0)
+    await answer.getByRole('button', { name: `Show all ${lines} lines` }).click()
+    await answer.getByRole('button', { name: 'Show all' }).waitFor({ state: 'hidden' })
+    expect(await cut()).toBe(0)
+    await page.locator('#op-getCatalog > summary').click()
+    const rules = page.locator('#tag-advisory a', { hasText: '/docs/rules' })
+    expect(await rules.getAttribute('href')).toBe('docs/rules')
+    await openOperation('yieldAtPoint')
+    await page.locator('#op-yieldAtPoint .text a[href="#/advisory"]').click()
+    await expect.poll(() => page.url(), PATIENCE).toBe(`${url}#/advisory`)
+    await page.locator('#op-yieldAtPoint > summary').click()
+  })
+
   test('finds guides, operations, fields and codes of errors, and says where there is nothing', async () => {
     await page.keyboard.press('Control+k')
     const box = page.getByRole('searchbox', { name: 'Search' })

@@ -1,6 +1,7 @@
-import { copyButton } from '../../shell/element.ts'
+import { button, copyButton } from '../../shell/element.ts'
 import { TEXTS } from '../../texts/en.ts'
 import { withAddressesOfVisitor } from './following.ts'
+import { docs } from './texts.ts'
 
 /** Where the browser remembers the language of code, until it is closed. */
 const LANGUAGE = 'docs-language'
@@ -12,9 +13,27 @@ export function prepareCode(within: ParentNode) {
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
       text.nodeValue = withAddressesOfVisitor(text.nodeValue ?? '')
     }
-    const code = block.querySelector('code')
-    block.append(copyButton(TEXTS.copy, () => code?.textContent ?? ''))
+    const [pre] = block.getElementsByTagName('pre')
+    const text = pre?.textContent ?? ''
+    const whole = button(docs.whole(text.split('\n').length), () => {
+      block.classList.add('whole')
+      pre?.focus()
+    })
+    // Another language, or another width of the window, may show more of it.
+    const observer = new ResizeObserver(() => {
+      whole.hidden = !pre || pre.scrollHeight <= pre.clientHeight
+    })
+    if (pre) observer.observe(pre)
+    const buttons = copyButton(TEXTS.copy, () => text)
+    buttons.prepend(whole)
+    block.append(buttons)
   }
+}
+
+/** Has links to guides, in a part that is of no page, lead on from this one. */
+export function pointGuides(within: ParentNode, folder: string) {
+  for (const link of within.querySelectorAll<HTMLAnchorElement>('a[href^="/docs/"]'))
+    link.setAttribute('href', folder + link.pathname.replace('/docs/', ''))
 }
 
 /** Has all samples of the page in the language that is chosen. */

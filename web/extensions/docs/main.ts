@@ -1,7 +1,7 @@
 import { element } from '../../shell/element.ts'
 import { frame, ROOT } from '../../shell/frame.ts'
 import { TEXTS } from '../../texts/en.ts'
-import { followLanguage, prepareCode } from './code.ts'
+import { followLanguage, pointGuides, prepareCode } from './code.ts'
 import { followReading, targetOf } from './contents.ts'
 import { closePanel, openPanel } from './panel.ts'
 import { createSearch } from './search.ts'
@@ -73,6 +73,7 @@ async function fill(operation: HTMLDetailsElement) {
   // The service makes it, with all texts escaped.
   body.innerHTML = await answer.text()
   prepareCode(body)
+  pointGuides(body, folder)
   body.prepend(createTry(body, id))
   return body
 }

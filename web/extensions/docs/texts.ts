@@ -5,6 +5,7 @@ export const docs = {
   keys: 'Ctrl K',
   found: (count: number, phrase: string) =>
     `${count === 0 ? 'Nothing found' : count === 1 ? '1 result' : `${count} results`} for “${phrase}”.`,
+  whole: (lines: number) => `Show all ${lines} lines`,
   tryIt: 'Try it',
   close: 'Close the form',
   body: 'Body of the request',
