@@ -119,10 +119,14 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     const { page } = visit
     const by = await newToken()
     const asked = 'POST /advisory/yield/point?lat=9.5&lng=38.5&name=Upper%20field'
-    const { history_id } = (await service.ask(asked, { by })).body
+    const { history_id, yield_data } = (await service.ask(asked, { by })).body
     await page.getByRole('link', { name: 'History' }).click()
     const item = page.locator('.item', { hasText: 'Upper field' })
     await item.getByText('All values, feedback, deletion').click()
+    const { yield_kg_ha, range } = yield_data.find(
+      ({ scenario }: { scenario: string }) => scenario === 'Normal',
+    )
+    await expectState(item, 'history', { '': { Yield: [yield_kg_ha, range.low, range.high] } })
     await item.getByText('How good was it?').click()
     await item.getByLabel('Rating').selectOption('5')
     await item.getByLabel('What was seen in the field').fill('3100')

@@ -1,6 +1,8 @@
 // Runs on either database: pages ask for what other tests try on both.
 import { describe, expect, test } from 'vitest'
+import type { ReleaseChanges } from '#src/extensions/changes/schemas.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
+import { expectState } from '#test/setup/page-state.ts'
 import { createTestAppWithPerson, makeAdmin } from '#test/setup/people.ts'
 import { logInAt, openPages } from '#test/web/pages.ts'
 
@@ -10,6 +12,18 @@ describe.skipIf(!CHROMIUM)('the page of admins', () => {
     await makeAdmin(made)
     return made
   }, '/operations')
+
+  /** A row of each layer: its means, and what has changed of it. */
+  const figuresOf = (layers: ReleaseChanges['layers']) =>
+    Object.fromEntries(
+      layers.map(({ scenario, mean_before, mean_after, ...changes }) => [
+        `all, ${scenario}`,
+        [
+          ...[mean_before, mean_after, changes.change_percent, changes.changed_percent],
+          ...[changes.gained_percent, changes.lost_percent],
+        ].map(Number),
+      ]),
+    )
 
   test('compares a release that is chosen in its list with another one', async () => {
     const { page } = visit
@@ -23,7 +37,11 @@ describe.skipIf(!CHROMIUM)('the page of admins', () => {
     await page.getByRole('button', { name: 'Compare this release' }).click()
     await page.getByRole('button', { name: 'Compare another one with it' }).click()
     await page.getByRole('button', { name: 'Compare', exact: true }).click()
-    await page.locator('table', { hasText: 'All areas together' }).waitFor()
+    const tables = page.locator('[aria-live]', { hasText: 'All areas together' })
+    await tables.waitFor()
+    const { layers } = (await service.get(`/releases/${release}/diff/${release}`, { by: service.person }))
+      .body
+    await expectState(tables, 'comparison', { 'All areas together': figuresOf(layers) })
     expect(visit.complaints).toEqual([])
   })
 })

@@ -11,7 +11,9 @@ import { YIELD } from '#test/maps/certain-releases.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openApp } from '#test/setup/open-service.ts'
+import { expectState } from '#test/setup/page-state.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { figuresOfPlace } from '#test/web/figures.ts'
 import { allFaultsOf } from '#test/web/looks.ts'
 import { receiveVisitors } from '#test/web/pages.ts'
 import { ASK_ALL, find, type Opened, WITHOUT_NEW_FUNCTIONS } from './browsers.ts'
@@ -255,13 +257,15 @@ describe.skipIf(!CHROMIUM)('the file of an area, in a browser without a network'
     await page.context().close()
   })
 
-  test('explains the season whose name does not say itself', async () => {
+  test('shows an area as other pages do, with the season whose name does not say itself', async () => {
     const { pack, address } = await keep('eth', 'ETH-09-02')
     const { page } = await open(address)
     await find(page, pack.area.name)
-    await page.locator('.season-note', { hasText: 'Dominant' }).waitFor()
-    expect(await page.locator('.place .notice').count()).toBe(0)
-    await page.getByText('Data of this answer (JSON)').waitFor()
+    await page.locator('.season-note').waitFor()
+    const { latitude: lat, longitude: lng } = pack.area
+    const payload = { lat, lng, country_code: 'eth', crop: pack.crops[0] }
+    const { body } = await service.post('/advisory/point', { payload })
+    await expectState(page.locator('.place'), 'place', figuresOfPlace(body))
     await page.context().close()
   })
 
