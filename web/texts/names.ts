@@ -1,6 +1,6 @@
 import { countYears, ODDS_YEARS } from '#schemas/glossary.ts'
 import type { LayerName } from '#schemas/map.ts'
-import type { Conditions } from '../api-types.ts'
+import type { CatalogRelease, Conditions, Tileset } from '../api-types.ts'
 import { TEXTS } from './en.ts'
 
 /** The name of the map of the likeliest season. */
@@ -27,15 +27,10 @@ export function nameOfMonth(month: string) {
   return first.toLocaleDateString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 }
 
+type Labels = Pick<Tileset, 'input' | 'scenario'> & { condition?: string | null }
+
 /** A layer in words. */
-export function nameOfLayer(
-  product: string,
-  {
-    input,
-    scenario,
-    condition = null,
-  }: { input: string | null; scenario: string | null; condition?: string | null },
-) {
+export function nameOfLayer(product: string, { input, scenario, condition = null }: Labels) {
   return [nameOfProduct(product), input, scenario, condition].filter((part) => part !== null).join(', ')
 }
 
@@ -70,15 +65,8 @@ export function nameOfOdds(odds: string) {
 }
 
 /** Where a release comes from. Of demonstration data the page says so already. */
-export function nameOfSource({
-  synthetic,
-  source,
-  licence,
-}: {
-  synthetic: boolean
-  source: string
-  licence: string
-}) {
+export function nameOfSource(release: Pick<CatalogRelease, 'synthetic' | 'source' | 'licence'>) {
+  const { synthetic, source, licence } = release
   return synthetic ? TEXTS.place.licence(licence) : TEXTS.place.source(source, licence)
 }
 
