@@ -2,12 +2,12 @@ import { printable } from '#src/cli/table.ts'
 import { question as askPerson } from '#src/cli/terminal.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { type Drop, listTiles } from './bands.ts'
-import { findPublishedLayer } from './checks.ts'
 import { type Context, type Draft, makeDraft } from './draft.ts'
 import { extentText } from './heads.ts'
 import { readName } from './names.ts'
 import { IGNORE, type Question } from './questions.ts'
 import { readMeaning } from './releases.ts'
+import { findPublishedLayer } from './scales.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /**

@@ -6,18 +6,10 @@ import { findSurroundings } from '#src/ingest/checks/queries.ts'
 import type { Surroundings } from '#src/ingest/checks/rules.ts'
 import { percentText } from '#src/lib/round.ts'
 import { type Drop, joinTiles, listTiles } from './bands.ts'
-import {
-  type Checked,
-  type CheckedLayer,
-  checkRelease,
-  groupBy,
-  keyOf,
-  lacksLabels,
-  type Published,
-  twiceId,
-} from './checks.ts'
+import { type Checked, checkRelease, lacksLabels, twiceId } from './checks.ts'
 import { COVERED, fitExtent } from './heads.ts'
 import type { Guess } from './labels.ts'
+import { type CheckedLayer, groupBy, keyOf, type Published } from './layers.ts'
 import { type Answers, nameBand, nameBands, type Question, TILES } from './questions.ts'
 import { type DraftLayer, type DraftRelease, sortBands } from './releases.ts'
 import { type Catalogue, partsOf, readVocabulary, type Vocabulary } from './vocabulary.ts'

@@ -3,9 +3,9 @@ import { stringify } from 'yaml'
 import { compareLayers } from '#src/ingest/source.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { type Band, listTiles } from './bands.ts'
-import type { CheckedLayer } from './checks.ts'
 import type { ManifestDraft } from './draft.ts'
 import type { Guess } from './labels.ts'
+import type { CheckedLayer } from './layers.ts'
 import { type Answers, IGNORE, type Question } from './questions.ts'
 
 /** A manifest as a text, and the lines of its questions, from 1, by their ids. */
