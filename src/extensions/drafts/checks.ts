@@ -2,18 +2,9 @@ import { RESTATING_SCENARIOS, SCENARIOS } from '#schemas/glossary.ts'
 import { sameGrid } from '#src/raster/grid.ts'
 import type { Band } from './bands.ts'
 import { askNodata } from './fills.ts'
-import {
-  type Around,
-  type Ask,
-  type CheckedLayer,
-  groupBy,
-  keyOf,
-  labelsText,
-  measuredOf,
-  sisterKey,
-} from './layers.ts'
+import { type Around, type Ask, type CheckedLayer, groupBy, keyOf, measuredOf, sisterKey } from './layers.ts'
 import { type Answers, KEEP, LEAVE_OUT, nameBand, nameBands, type Question, TILES, YES } from './questions.ts'
-import type { DraftLayer, DraftRelease } from './releases.ts'
+import { type DraftLayer, type DraftRelease, labelsText } from './releases.ts'
 import { askScales, askUnits, convert } from './scales.ts'
 
 export interface Checked {
@@ -26,14 +17,10 @@ export interface Checked {
 export function checkRelease(release: DraftRelease, around: Around): Checked {
   const { answers } = around
   const questions: Question[] = []
-  const leftOut: Checked['leftOut'] = []
   const ask = (question: Question) => void questions.push(question)
+  const out = release.layers.filter((layer) => isLeftOut(layer, release.layers, answers))
   const layers = release.layers
-    .filter((layer) => {
-      const isOut = isLeftOut(layer, release.layers, answers)
-      if (isOut) leftOut.push({ file: nameBand(layer.band), reason: 'as answered' })
-      return !isOut
-    })
+    .filter((layer) => !out.includes(layer))
     .map((layer): CheckedLayer => ({ ...layer, scale: convert(layer, release), nodata: undefined }))
   for (const group of groupBy(layers, keyOf)) askTwice(group, release, around, ask)
   const isOfSeasons = release.product?.seasonal !== false
@@ -47,8 +34,9 @@ export function checkRelease(release: DraftRelease, around: Around): Checked {
   const filled = questions.filter(({ member }) => member === 'nodata').flatMap(({ bands }) => bands)
   const others = layers.filter(({ band, nodata }) => !nodata && !filled.includes(band))
   askScales(others, release, around, ask)
-  askMissing(layers, release, answers, ask)
+  askMissing(layers, [...out, ...release.without], release, answers, ask)
   askOrphans(layers, ask)
+  const leftOut = out.map(({ band }) => ({ file: nameBand(band), reason: 'as answered' }))
   return { layers, questions, leftOut }
 }
 
@@ -84,7 +72,7 @@ function askTwice(
   const names = bands.map(nameBand)
   const isSideBySide = adjacent.has(id)
   const doubt = isSideBySide ? ', and lie side by side: are they tiles of it?' : ': which one counts?'
-  const text = `${names.join(' and ')} are ${names.length === 2 ? 'both' : 'all'} for ${labelsText(first)}${doubt}`
+  const text = `${names.join(' and ')} are ${names.length === 2 ? 'both' : 'all'} for ${labelsText(first) || 'the same layer'}${doubt}`
   const candidates = isSideBySide ? [TILES, ...names] : names
   ask({ id, member: 'file', text, candidates, bands, isOpen: false })
 }
@@ -107,9 +95,10 @@ function askGrids(sisters: readonly CheckedLayer[], answers: Answers, ask: Ask):
   }
 }
 
-/** Inputs and conditions that lack a scenario which others of the release have. */
+/** Inputs and conditions that lack a scenario which others of the release have, and that no answer has left out. */
 function askMissing(
   layers: readonly CheckedLayer[],
+  without: readonly DraftLayer[],
   { product }: DraftRelease,
   answers: Answers,
   ask: Ask,
@@ -121,14 +110,12 @@ function askMissing(
     const [first] = group as [CheckedLayer]
     // Not yet known ones may be those that lack.
     if (group.some(({ members }) => !members.scenario)) return []
-    const has = new Set(group.map(({ members }) => members.scenario?.value))
+    const known = [...group, ...without.filter((one) => sisterKey(one) === sisterKey(first))]
+    const has = new Set(known.map(({ members }) => members.scenario?.value))
     const names = SCENARIOS.map(({ scenario }) => scenario).filter((name) => all.has(name) && !has.has(name))
     const { scenario: _, ...members } = first.members
-    const of = labelsText({ ...first, members })
-    return names.map((name) => ({
-      band: first.band,
-      says: of === 'the same layer' ? name : `${of}, ${name}`,
-    }))
+    const of = labelsText({ members })
+    return names.map((name) => ({ band: first.band, says: [of, name].filter(Boolean).join(', ') }))
   })
   if (missing.length === 0) return
   const says = missing.map((one) => one.says).join('; ')
@@ -159,6 +146,6 @@ function askOrphans(layers: readonly CheckedLayer[], ask: Ask): void {
   const [first] = orphans
   if (!first) return
   const bands: Band[] = orphans.map(({ band }) => band)
-  const text = `there is no layer that ${nameBands(bands)} ${bands.length === 1 ? 'is' : 'are'} about (${labelsText(first)})`
+  const text = `there is no layer that ${nameBands(bands)} ${bands.length === 1 ? 'is' : 'are'} about (${labelsText(first) || 'the same layer'})`
   ask({ id: `orphan ${nameBand(first.band)}`, member: 'role', text, candidates: [], bands, isOpen: false })
 }

@@ -38,11 +38,6 @@ export function groupBy<Item>(items: readonly Item[], key: (item: Item) => strin
   return [...groups.values()]
 }
 
-export function labelsText({ members }: DraftLayer): string {
-  const { input, scenario, condition, role } = members
-  return [input, scenario, condition, role].flatMap((one) => one?.value ?? []).join(', ') || 'the same layer'
-}
-
 export type Ask = (question: Question) => void
 
 export const measuredOf = (layer: CheckedLayer) => layer.band.measured as Measured

@@ -31,6 +31,14 @@ export interface DraftRelease {
   product: ProductDefinition | undefined
   season: string | undefined
   layers: DraftLayer[]
+  /** Of damaged files that are left out. */
+  without: DraftLayer[]
+}
+
+/** Empty where nothing is known. */
+export function labelsText({ members }: Pick<DraftLayer, 'members'>): string {
+  const { input, scenario, condition, role } = members
+  return [input, scenario, condition, role].flatMap((one) => one?.value ?? []).join(', ')
 }
 
 export interface Sorted {
@@ -57,15 +65,16 @@ export function sortBands(drop: Drop, catalogue: Catalogue, words: Vocabulary, a
   for (const one of labelled) {
     const { band, labels } = one
     const head = heads.get(one) ?? {}
-    if (answers.get(`fault ${band.file}`) === LEAVE_OUT || head.product?.value === LEAVE_OUT) {
-      leftOut.push({ file: nameBand(band), reason: 'as answered' })
-      continue
-    }
+    const isOut = answers.get(`fault ${band.file}`) === LEAVE_OUT
+    const isOther = head.product?.value === LEAVE_OUT
+    if (isOut || isOther) leftOut.push({ file: nameBand(band), reason: 'as answered' })
+    if (isOther) continue
     const key = JSON.stringify(HEADS.map((kind) => head[kind]?.value ?? null))
     const release = releases.get(key) ?? startRelease(head)
     releases.set(key, release)
     release.season ??= labels.season?.value
-    release.layers.push({ band, members: readMembers(one), unit: labels.unit })
+    const layer = { band, members: readMembers(one), unit: labels.unit }
+    ;(isOut ? release.without : release.layers).push(layer)
   }
   const all = placeOdds([...releases.values()])
   for (const release of all) {
@@ -92,7 +101,7 @@ function listFirst(all: readonly Question[]): Question[] {
 const MEMBERS = ['input', 'scenario', 'condition', 'role'] as const
 
 function startRelease(head: ReleaseHead): DraftRelease {
-  return { head, product: findProduct(head.product?.value), season: undefined, layers: [] }
+  return { head, product: findProduct(head.product?.value), season: undefined, layers: [], without: [] }
 }
 
 function readMembers({ labels }: LabelledBand): DraftLayer['members'] {
@@ -136,17 +145,6 @@ function askBands(labelled: LabelledBand[], answers: Answers, vocabulary: Vocabu
   const questions: Questions = new Map()
   for (const one of labelled) {
     const { band, labels, conflicts } = one
-    if (band.fault !== undefined && !answers.has(`fault ${band.file}`)) {
-      const text = `${band.fault}: get it again, or leave it out`
-      ask(questions, {
-        id: `fault ${band.file}`,
-        member: 'file',
-        text,
-        candidates: [LEAVE_OUT],
-        bands: [band],
-        isOpen: false,
-      })
-    }
     for (const conflict of conflicts) {
       if (conflict.kind === 'season' || conflict.kind === 'nothing') continue
       const id = `${conflict.kind} ${nameBand(band)}`
@@ -163,14 +161,22 @@ function askBands(labelled: LabelledBand[], answers: Answers, vocabulary: Vocabu
     }
   }
   for (const file of new Set(labelled.map(({ band }) => band.file))) {
-    askOrder(
-      labelled.filter(({ band }) => band.file === file),
-      answers,
-      vocabulary,
-      questions,
-    )
+    const ofFile = labelled.filter(({ band }) => band.file === file)
+    askFault(ofFile, answers, questions)
+    askOrder(ofFile, answers, vocabulary, questions)
   }
   return questions
+}
+
+/** One question for a damaged file, and for what is missing without it. */
+function askFault(labelled: LabelledBand[], answers: Answers, questions: Questions): void {
+  const bands = labelled.map(({ band }) => band)
+  const [{ fault, file } = {}] = bands
+  const id = `fault ${file}`
+  if (fault === undefined || answers.has(id)) return
+  const lost = labelled.flatMap((one) => labelsText({ members: readMembers(one) }) || []).join('; ')
+  const text = `${fault}: get it again, or leave it out${lost && `, and publish without ${lost}`}?`
+  ask(questions, { id, member: 'file', text, candidates: [LEAVE_OUT], bands, isOpen: false })
 }
 
 const SCENARIO_NAMES = SCENARIOS.map(({ scenario }) => scenario)

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { appendFile, copyFile, mkdir, readFile } from 'node:fs/promises'
+import { appendFile, copyFile, mkdir, readFile, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -12,6 +12,8 @@ import { type BandToWrite, PLACES, smooth, writeRaster } from './drop.ts'
 const testDatabase = ownDatabase('empty')
 
 const draft = (folder: string) => draftFolder(testDatabase, folder)
+
+const hasTerminal = !spawnSync('script', ['--version']).error
 
 test('values of another unit, files for one layer, and a missing scenario are questions', async () => {
   const folder = await newFolder()
@@ -41,6 +43,29 @@ test('values of another unit, files for one layer, and a missing scenario are qu
     'there is no file for DAP, Below Normal: publish without?',
     ['yes'],
   ])
+})
+
+test('a damaged file and the layer that is missing without it are one question', async () => {
+  const folder = await newFolder()
+  const rates = (input: string, word: string) => join(folder, `et_wheat_${input}_${word}_202607.tif`)
+  for (const input of ['urea', 'dap'])
+    for (const word of ['normal', 'below'])
+      await writeRaster(rates(input, word), [{ valueAt: smooth(50, 300) }], { notes: NOTES })
+  await truncate(rates('dap', 'below'), 9000)
+  const out = join(folder, 'manifest.yaml')
+  const { drafted } = await draft(folder)
+  expect(drafted.questions.map(({ member, text }) => [member, text])).toEqual([
+    [
+      'file',
+      expect.stringMatching(
+        /et_wheat_dap_below.*: get it again, or leave it out, and publish without DAP, Below Normal\?$/,
+      ),
+    ],
+  ])
+  await rm(out)
+  if (!hasTerminal) return
+  await atTerminal(`draft ${folder}`, '1')
+  expect(await readFile(out, 'utf8')).not.toContain('# ?')
 })
 
 /** What is asked of a folder with such layers. */
@@ -216,7 +241,6 @@ test('a name that contradicts the place is a question', async () => {
 const CTRL_C = '\u0003'
 
 describe('at a terminal', () => {
-  const hasTerminal = !spawnSync('script', ['--version']).error
   let folder: string
   beforeAll(async () => {
     folder = await newFolder()
@@ -286,24 +310,24 @@ describe('at a terminal', () => {
     )
     expect(await readFile(out, 'utf8')).toContain('# mine')
   })
-
-  /** @param replies to questions; what is in a list is typed at once */
-  async function atTerminal(command: string, ...replies: (string | string[])[]): Promise<string> {
-    const run = promisify(execFile)(
-      'script',
-      ['-qec', `${process.execPath} bin/run.mjs src/cli/agro.ts ${command}`, '/dev/null'],
-      { env: { ...process.env, ...testDatabase.environment } },
-    )
-    const { stdin, stdout } = run.child
-    while (Array.isArray(replies[0])) stdin?.write((replies.shift() as string[]).join('\n'))
-    stdout?.on('data', (text: string) => {
-      if (!/or "later": $/.test(text)) return
-      const reply = replies.shift()
-      stdin?.write(reply === CTRL_C ? reply : `${reply ?? 'later'}\n`)
-    })
-    return (await run.catch((error) => error)).stdout
-  }
 })
+
+/** @param replies to questions; what is in a list is typed at once */
+async function atTerminal(command: string, ...replies: (string | string[])[]): Promise<string> {
+  const run = promisify(execFile)(
+    'script',
+    ['-qec', `${process.execPath} bin/run.mjs src/cli/agro.ts ${command}`, '/dev/null'],
+    { env: { ...process.env, ...testDatabase.environment } },
+  )
+  const { stdin, stdout } = run.child
+  while (Array.isArray(replies[0])) stdin?.write((replies.shift() as string[]).join('\n'))
+  stdout?.on('data', (text: string) => {
+    if (!/or "later": $/.test(text)) return
+    const reply = replies.shift()
+    stdin?.write(reply === CTRL_C ? reply : `${reply ?? 'later'}\n`)
+  })
+  return (await run.catch((error) => error)).stdout
+}
 
 test('a fill is asked about once for all files of an input, and one beside a nodata value in use is mended in its file', async () => {
   const folder = await newFolder()
