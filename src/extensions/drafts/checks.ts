@@ -2,7 +2,16 @@ import { RESTATING_SCENARIOS, SCENARIOS } from '#schemas/glossary.ts'
 import { sameGrid } from '#src/raster/grid.ts'
 import type { Band } from './bands.ts'
 import { askNodata } from './fills.ts'
-import { type Around, type Ask, type CheckedLayer, groupBy, keyOf, measuredOf, sisterKey } from './layers.ts'
+import {
+  type Around,
+  type Ask,
+  type CheckedLayer,
+  groupBy,
+  isMeasured,
+  keyOf,
+  measuredOf,
+  sisterKey,
+} from './layers.ts'
 import { type Answers, KEEP, LEAVE_OUT, nameBand, nameBands, type Question, TILES, YES } from './questions.ts'
 import { type DraftLayer, type DraftRelease, labelsText } from './releases.ts'
 import { askScales, askUnits, convert } from './scales.ts'
@@ -21,19 +30,27 @@ export function checkRelease(release: DraftRelease, around: Around): Checked {
   const out = release.layers.filter((layer) => isLeftOut(layer, release.layers, answers))
   const layers = release.layers
     .filter((layer) => !out.includes(layer))
-    .map((layer): CheckedLayer => ({ ...layer, scale: convert(layer, release), nodata: undefined }))
+    .map(
+      (layer): CheckedLayer => ({
+        ...layer,
+        scale: convert(layer, release),
+        nodata: undefined,
+        note: undefined,
+      }),
+    )
   for (const group of groupBy(layers, keyOf)) askTwice(group, release, around, ask)
   const isOfSeasons = release.product?.seasonal !== false
   const roleOf = ({ members }: DraftLayer) => members.role?.value ?? ''
   for (const sisters of groupBy(layers, isOfSeasons ? sisterKey : roleOf)) {
     askGrids(sisters, answers, ask)
-    askNodata(sisters, layers, answers, ask)
+    askNodata(sisters, layers, release, answers, ask)
   }
   askUnits(layers, release, answers, ask)
-  // A fill says nothing of the scale.
+  // A fill that is not known to be one says nothing of the scale.
   const filled = questions.filter(({ member }) => member === 'nodata').flatMap(({ bands }) => bands)
-  const others = layers.filter(({ band, nodata }) => !nodata && !filled.includes(band))
+  const others = layers.filter(({ band }) => !filled.includes(band))
   askScales(others, release, around, ask)
+  noteGrids(layers, questions)
   askMissing(layers, [...out, ...release.without], release, answers, ask)
   askOrphans(layers, ask)
   const leftOut = out.map(({ band }) => ({ file: nameBand(band), reason: 'as answered' }))
@@ -77,21 +94,47 @@ function askTwice(
   ask({ id, member: 'file', text, candidates, bands, isOpen: false })
 }
 
-/** The grid that most sisters have. */
-function askGrids(sisters: readonly CheckedLayer[], answers: Answers, ask: Ask): void {
-  const measured = sisters.filter(({ band }) => band.measured)
+/** With how many have the grid of each, and the first one of those that most have. */
+function compareGrids(layers: readonly CheckedLayer[]) {
+  const isSame = (one: CheckedLayer, other: CheckedLayer) =>
+    sameGrid(measuredOf(one).grid, measuredOf(other).grid)
+  const measured = layers.filter(({ band }) => band.measured)
   const grids = measured.map((layer) => ({
     layer,
-    same: measured.filter((other) => sameGrid(measuredOf(layer).grid, measuredOf(other).grid)).length,
+    same: measured.filter((other) => isSame(layer, other)).length,
   }))
   const [most] = grids.toSorted((a, b) => b.same - a.same)
+  const odd = measured.filter((layer) => most && !isSame(layer, most.layer))
+  return { grids, most, odd }
+}
+
+/** The grid that most sisters have. */
+function askGrids(sisters: readonly CheckedLayer[], answers: Answers, ask: Ask): void {
+  const { grids, most } = compareGrids(sisters)
   for (const { layer, same } of grids) {
     const id = `grid ${nameBand(layer.band)}`
     if (!most || same === most.same || answers.has(id)) continue
-    const [own, other] = [measuredOf(layer).grid, measuredOf(most.layer).grid]
-    const crs = own.srid === other.srid ? '' : `, in the CRS ${own.srid} instead of ${other.srid}`
-    const text = `${nameBand(layer.band)} has another grid than its sisters (${own.width} x ${own.height} pixels instead of ${other.width} x ${other.height}${crs}): publish it on its own grid?`
+    const text = `${nameBand(layer.band)} has another grid than its sisters (${gridsText(layer, most.layer)}): publish it on its own grid?`
     ask({ id, member: 'file', text, candidates: [KEEP, LEAVE_OUT], bands: [layer.band], isOpen: false })
+  }
+}
+
+function gridsText(...layers: [own: CheckedLayer, other: CheckedLayer]): string {
+  const texts = layers.map((layer) => {
+    const { width, height, pixelWidth, originX, originY, srid } = measuredOf(layer).grid
+    const [size, x, y] = [pixelWidth, originX, originY].map((number) => Number(number.toPrecision(8)))
+    return `${width} x ${height} pixels of ${size} from ${x}, ${y} in the CRS ${srid}`
+  })
+  return texts.join(' instead of ')
+}
+
+/** Layers that no question is about; odds are often coarser. */
+function noteGrids(layers: readonly CheckedLayer[], questions: readonly Question[]): void {
+  const asked = questions.filter(({ id }) => id.startsWith('grid ')).flatMap(({ bands }) => bands)
+  const { most, odd } = compareGrids(layers.filter(isMeasured))
+  for (const layer of odd) {
+    if (!most || asked.includes(layer.band)) continue
+    layer.note = `on another grid than the others: ${gridsText(layer, most.layer)}`
   }
 }
 

@@ -176,9 +176,10 @@ function describe(draft: Draft, written: readonly NamedManifest[]): CommandAnswe
         forecast_period: head.month,
       }),
       ...guesses({ source, licence }),
-      layers: layers.map(({ band, members, unit, scale, nodata }) => ({
+      layers: layers.map(({ band, members, unit, scale, nodata, note }) => ({
         ...{ file: listTiles(band)[0]?.file, files: band.tiles?.map(({ file }) => file), band: band.number },
         ...guesses({ ...members, unit, scale, nodata }),
+        note,
       })),
     })),
     questions: placed,

@@ -1,10 +1,12 @@
+import type { ProductDefinition } from '#schemas/products/define.ts'
 import { findApart, type LayerFacts, nodataStep } from '#src/ingest/checks/rules.ts'
 import type { Extreme } from '#src/ingest/statistics.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import { sameGrid } from '#src/raster/grid.ts'
 import type { Measured } from './bands.ts'
 import { type Ask, alsoText, type CheckedLayer, groupBy, isMeasured, measuredOf, median } from './layers.ts'
-import { type Answers, KEEP, LEAVE_OUT, nameBand } from './questions.ts'
+import { type Answers, answered, KEEP, LEAVE_OUT, nameBand } from './questions.ts'
+import type { DraftRelease } from './releases.ts'
 
 /** In shares of the pixels: less may be a coast. */
 const CLEARLY = 0.02
@@ -16,6 +18,9 @@ const FILLED = 0.1
 const WIDE_FILL = 0.1
 const MOST_OF_FRAME = 0.5
 
+/** Values that are a thousand times too large or too small are amounts in another unit. */
+const ANY_UNIT = 0.001
+
 /**
  * Sisters of one input have values at the same places: one value that fills the rest means none. A layer without sisters on
  * its grid is compared with all of the release.
@@ -23,6 +28,7 @@ const MOST_OF_FRAME = 0.5
 export function askNodata(
   sisters: readonly CheckedLayer[],
   all: readonly CheckedLayer[],
+  { product }: DraftRelease,
   answers: Answers,
   ask: Ask,
 ): void {
@@ -35,8 +41,9 @@ export function askNodata(
   const found = sisters.filter(isMeasured).map((layer) => {
     const usual = usualOf(layer)
     const isLone = sharesOf(layer, all).length === 0
-    const value = findFill(measuredOf(layer), measuredOf(layer).share - usual, isLone)
-    return { layer, usual, value }
+    const fill = findFill(measuredOf(layer), measuredOf(layer).share - usual, isLone)
+    const sure = product && findNoAmount(measuredOf(layer), fill, product.plausible)
+    return { layer, usual, value: sure ?? fill, isSure: sure !== undefined }
   })
   const whole = found.filter(({ value }) => value === undefined).map(({ layer }) => layer)
   for (const { layer } of found.filter(({ value }) => value === undefined)) {
@@ -47,16 +54,42 @@ export function askNodata(
     const text = `${sharesText(layer, usual)}: is its file whole?`
     ask({ id, member: 'nodata', text, candidates: [KEEP, LEAVE_OUT], bands: [layer.band], isOpen: false })
   }
-  for (const group of groupBy(found, ({ value }) => String(value))) askFill(group, answers, ask)
+  for (const group of groupBy(found, ({ value, isSure }) => `${value} ${isSure}`))
+    askFill(group, product?.unit, answers, ask)
+}
+
+/**
+ * The fill, or else the lone value far from all others, that is no amount in any unit, where all others are amounts.
+ *
+ * @param fill that is found already
+ */
+function findNoAmount(
+  { facts, offset }: Measured,
+  fill: number | undefined,
+  { minimum, maximum }: ProductDefinition['plausible'],
+): number | undefined {
+  const { low, high } = facts.raw?.values ?? {}
+  if (!low || !high) return undefined
+  const isAmount = (pixel: number) => {
+    const value = (pixel * (facts.scale ?? 1) + offset) * ANY_UNIT
+    return value >= minimum && value <= maximum
+  }
+  const found = [low, high].find(({ value, next }, at) => {
+    const others: [number, number] = [next ?? value, (at === 0 ? high : low).value]
+    const isFar = Math.abs(value - others[0]) > Math.max(...others.map(Math.abs))
+    return !isAmount(value) && others.every(isAmount) && (value === fill || (fill === undefined && isFar))
+  })
+  return found?.value
 }
 
 /** One question for all with one value. A layer has one nodata value: a second one is replaced in its file. */
 function askFill(
-  group: readonly { layer: CheckedLayer; usual: number; value: number | undefined }[],
+  group: readonly { layer: CheckedLayer; usual: number; value: number | undefined; isSure: boolean }[],
+  unit: string | undefined,
   answers: Answers,
   ask: Ask,
 ): void {
-  const [{ layer, usual, value }] = group as [(typeof group)[number]]
+  const [{ layer, usual, value, isSure }] = group as [(typeof group)[number]]
   if (value === undefined) return
   const bands = group.map((one) => one.layer.band)
   const id = `nodata ${value} ${nameBand(layer.band)}`
@@ -64,10 +97,15 @@ function askFill(
   const isTaken = facts.about?.nodata !== undefined && share < 1
   const answer = answers.get(id)
   const nodata = isTaken || answer === KEEP ? undefined : (answer ?? String(value))
-  const from = answer === undefined ? 'the question above' : 'answered'
-  if (nodata !== undefined) for (const one of group) one.layer.nodata = { value: nodata, from }
-  if (answer !== undefined) return
   const part = percentText(fillCount(facts, value) / pixels)
+  const isClear = isSure && !isTaken
+  const from = isClear
+    ? `in ${part} of the pixels, and no amount in ${unit}: it means none`
+    : 'the question above'
+  if (nodata !== undefined)
+    for (const one of group)
+      one.layer.nodata = answer === undefined ? { value: nodata, from } : answered(answer)
+  if (answer !== undefined || isClear) return
   const step = isTaken ? ` ${nodataStep([facts], value)}` : ''
   const text = `${shortNumber(value)} is in ${part} of the pixels of ${nameBand(layer.band)}: does it mean none? ${sharesText(layer, usual)}.${step}${alsoText(bands)}`
   const candidates = isTaken ? [KEEP] : [String(value), KEEP]

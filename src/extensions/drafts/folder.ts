@@ -6,6 +6,7 @@ import { OperatorError } from '#src/errors.ts'
 import { readDrop } from './bands.ts'
 import { type Draft, type ManifestDraft, makeDraft, openContext, readGiven } from './draft.ts'
 import { describeQuestion, nameBand, type Question } from './questions.ts'
+import { labelsText } from './releases.ts'
 import { writeManifest } from './write.ts'
 
 /**
@@ -67,11 +68,10 @@ export function listSaid({ manifests, leftOut }: Draft): string[] {
   const lines = [
     ...manifests.flatMap(({ name, layers }) => [
       `${name}:`,
-      ...layers.map(({ band, members }) => {
-        const { input, scenario, condition, role } = members
-        const said = [input, scenario, condition, role].flatMap((one) => one?.value ?? [])
-        return `  ${nameBand(band)}: ${said.join(', ') || 'not known'}`
-      }),
+      ...layers.map(
+        (layer) =>
+          `  ${nameBand(layer.band)}: ${labelsText(layer) || 'not known'}${layer.note ? `; ${layer.note}` : ''}`,
+      ),
     ]),
     ...leftOut.map(({ file, reason }) => `left out: ${file}: ${reason}`),
   ]

@@ -9,6 +9,8 @@ import type { DraftLayer } from './releases.ts'
 export interface CheckedLayer extends DraftLayer {
   scale: Guess | undefined
   nodata: Guess | undefined
+  /** For a person, where no question is. */
+  note: string | undefined
 }
 
 /** What is published of the same product, country and crop. */

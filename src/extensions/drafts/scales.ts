@@ -51,8 +51,33 @@ export function askUnits(
   }
 }
 
-function scaled({ band, scale }: CheckedLayer): LayerFacts {
-  const { facts } = band.measured as Measured
+/** Of Float32: a larger fill leaves no digits of a mean. */
+const MOST_REMOVED = 1e6
+
+/** Without the pixels that are known to mean none; without statistics where they cannot be known. */
+function withoutFill({ band, nodata }: CheckedLayer): LayerFacts {
+  const { facts, offset } = band.measured as Measured
+  const { raw, statistics, ...others } = facts
+  const fill = [raw?.values.low, raw?.values.high].find((end) => end && String(end.value) === nodata?.value)
+  if (!fill || !statistics) return facts
+  const [own, next] = [fill.value, fill.next].map(
+    (pixel) => (pixel ?? Number.NaN) * (facts.scale ?? 1) + offset,
+  )
+  const { validCount, mean, minimum, maximum } = statistics
+  const count = validCount - fill.count
+  if (mean === null || own === undefined || next === undefined || count === 0 || Math.abs(own) > MOST_REMOVED)
+    return others
+  const rest = (mean * validCount - own * fill.count) / count
+  const end = (value: number | null) => (value === own ? next : value)
+  return {
+    ...others,
+    statistics: { validCount: count, mean: rest, minimum: end(minimum), maximum: end(maximum) },
+  }
+}
+
+function scaled(layer: CheckedLayer): LayerFacts {
+  const { scale } = layer
+  const facts = withoutFill(layer)
   if (!scale) return facts
   const factor = Number(scale.value) / (facts.scale ?? 1)
   const { statistics } = facts

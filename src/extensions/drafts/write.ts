@@ -120,6 +120,7 @@ function writeLayer(page: Page, layer: CheckedLayer, draft: ManifestDraft, path:
       !['layers', 'allow'].includes(member),
     '  ',
   )
+  if (layer.note) page.comment(`  ${layer.note}`)
   page.line(`  - ${filesText(band, path)}`)
   if (band.count > 1) page.line(`    band: ${band.number}${comment(band.description ?? '')}`)
   for (const member of ['input', 'scenario', 'condition'] as const) {

@@ -68,7 +68,6 @@ describe('a season of 32 layers with five faults', () => {
       /(cannot be read|cut off|damaged|ends)/,
       'file',
     ],
-    ['-9999 that is not declared', 'urea_jja_probabilistic_below', /^-9999 is in /, 'nodata'],
     ['0 instead of no value', 'nutrients_p_jja_probablistic_above', /^0 is in /, 'nodata'],
     ['the other grid', 'urea_jja_probabilistic_dominant', /has another grid than its sisters/, 'file'],
   ])('%s is a question', (_, part, text, member) => {
@@ -76,12 +75,18 @@ describe('a season of 32 layers with five faults', () => {
     expect(found.map((one) => [one.member, one.text])).toContainEqual([member, expect.stringMatching(text)])
   })
 
-  test('asks no more than the faults and the main condition, and lists the other files', () => {
+  test('takes -9999, which no rate is, as no value where it is not declared', () => {
+    const [layer] = drafted.manifests
+      .flatMap(({ layers }) => layers)
+      .filter(({ file }) => file.includes('urea_jja_probabilistic_below'))
+    expect(layer?.nodata).toEqual({ value: '-9999', from: expect.stringContaining('no amount in kg/ha') })
+  })
+
+  test('asks no more than the other faults and the main condition, and lists the other files', () => {
     expect(drafted.questions.map(({ member }) => member).toSorted()).toEqual([
       'default',
       'file',
       'file',
-      'nodata',
       'nodata',
       'scenario',
     ])

@@ -169,6 +169,60 @@ test('zeros around the values of a lone layer are asked about, in its corners or
   }
 })
 
+test.each<[string, BandToWrite['valueAt'], string]>([
+  ['-9999 around the values', (...at) => smooth(40, 190)(...at) ?? -9999, '-9999'],
+  ['one pixel of -9999', (column, row) => (column === 30 && row === 30 ? -9999 : 40 + column), '-9999'],
+  ['1e20 around the values', (...at) => smooth(40, 190)(...at) ?? 1e20, '100000002004087730000'],
+])(
+  '%s of rates are no amount: they are taken as none, and the manifest says so',
+  async (_, valueAt, value) => {
+    const { asked, text } = await askedOf({ et_wheat_urea_normal: valueAt }, { nodata: null })
+    expect(asked).toEqual([])
+    const pattern = `^ {4}nodata: ${value} # in [\\d.]+ % of the pixels, and no amount in kg/ha: it means none$`
+    expect(text).toMatch(new RegExp(pattern, 'm'))
+  },
+)
+
+test('what a fill leaves of the values is held to other units as well', async () => {
+  const filled: BandToWrite['valueAt'] = (...at) => smooth(1.5, 4.2)(...at) ?? -9999
+  const { asked, text } = await askedOf({ et_wheat_yield_normal: filled }, { nodata: null })
+  expect(asked).toEqual([['scale', expect.stringContaining('look like tonnes'), ['1000', 'keep it']]])
+  expect(text).toMatch(/^ {4}nodata: -9999 # in /m)
+})
+
+test.each([
+  ['255, which another unit makes an amount', 255],
+  ['0', 0],
+])('%s is asked about where it fills', async (_, fill) => {
+  const { asked } = await askedOf(
+    { et_wheat_urea_normal: (...at) => smooth(40, 110)(...at) ?? fill },
+    { nodata: null },
+  )
+  expect(asked.map(([member]) => member)).toContain('nodata')
+})
+
+test.each<[string, [number, number, number, number]]>([
+  ['of other pixels', [33, 14.9, 0.22, 0.19]],
+  ['shifted by half a pixel', [33.115, 14.9, 0.23, 0.2]],
+])('a layer on a grid %s beside others is named in the manifest and in the output', async (_, place) => {
+  const folder = await newFolder()
+  for (const input of ['urea', 'dap', 'nps']) {
+    const options = { notes: NOTES, ...(input === 'nps' && { place }) }
+    await writeRaster(
+      join(folder, `et_wheat_${input}_normal_202607.tif`),
+      [{ valueAt: smooth(50, 300) }],
+      options,
+    )
+  }
+  const { code, stdout } = await runAgro(testDatabase, 'draft', folder)
+  expect(code).toBe(0)
+  const note = 'on another grid than the others: '
+  expect(stdout).toContain(`  et_wheat_nps_normal_202607.tif: NPS, Normal; ${note}`)
+  expect(stdout.split(note)).toHaveLength(2)
+  const text = await readFile(join(folder, 'manifest.yaml'), 'utf8')
+  expect(text).toMatch(/^ {2}# on another grid than the others: .*\n {2}- file: et_wheat_nps_normal/m)
+})
+
 test.each([
   ['yield_gap', 'gap'],
   ['yield_rmse', 'rmse'],
