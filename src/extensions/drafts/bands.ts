@@ -8,7 +8,7 @@ import type { CoverageSource } from '#src/ingest/source.ts'
 import { layerCollector, type Statistics } from '#src/ingest/statistics.ts'
 import { formatError } from '#src/lib/promises.ts'
 import type { Grid, LevelExtent } from '#src/raster/grid.ts'
-import { type Candidate, type LeftOut, listFiles } from './files.ts'
+import { type Candidate, type LeftOut, listFiles, TEXT } from './files.ts'
 
 /** What the pixels of a band say. */
 export interface Measured {
@@ -53,6 +53,11 @@ export interface Drop {
   leftOut: readonly LeftOut[]
   /** Bands that side by side are one, by the names of all. */
   joined: Map<string, Band>
+}
+
+/** Files that a person reads before they answer. */
+export function listTexts({ leftOut }: Drop): string[] {
+  return leftOut.flatMap(({ file, reason }) => (reason === TEXT ? file : []))
 }
 
 /** Files of these endings are meant as layers, also where they are damaged. */

@@ -115,7 +115,15 @@ function askGrids(sisters: readonly CheckedLayer[], answers: Answers, ask: Ask):
     const id = `grid ${nameBand(layer.band)}`
     if (!most || same === most.same || answers.has(id)) continue
     const text = `${nameBand(layer.band)} has another grid than its sisters (${gridsText(layer, most.layer)}): publish it on its own grid?`
-    ask({ id, member: 'file', text, candidates: [KEEP, LEAVE_OUT], bands: [layer.band], isOpen: false })
+    ask({
+      id,
+      member: 'file',
+      text,
+      candidates: [KEEP, LEAVE_OUT],
+      bands: [layer.band],
+      isOpen: false,
+      isYesNo: true,
+    })
   }
 }
 
@@ -166,7 +174,7 @@ function askMissing(
   if (answers.has(id)) return
   const bands = [...new Set(missing.map(({ band }) => band))]
   const text = `there is no file for ${says}: publish without?`
-  ask({ id, member: 'layers', text, candidates: [YES], bands, isOpen: false })
+  ask({ id, member: 'layers', text, candidates: [YES], bands, isOpen: false, isYesNo: true })
 }
 
 /** Ranges without the layer that they are about. */

@@ -15,7 +15,7 @@ import {
 } from '#src/cli/terminal.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { listTiles, readDrop } from './bands.ts'
+import { listTexts, listTiles, readDrop } from './bands.ts'
 import { askAll } from './dialogue.ts'
 import { type Draft, type ManifestDraft, makeDraft, openContext, readGiven } from './draft.ts'
 import { countText, listSaid, refuseEmpty } from './folder.ts'
@@ -71,6 +71,9 @@ after Ctrl-C. Exit codes: 0 nothing is uncertain, 3 there are questions.`,
       const answers = new Map([...kept, ...readGiven(options)])
       const first = await makeDraft(drop, context, answers)
       refuseEmpty(folder, first)
+      if (isAsking)
+        for (const file of listTexts(drop))
+          report(`Read ${printable(file)} first: it may answer some of what follows.`)
       const ask = (signal: AbortSignal) => askAll(drop, context, answers, report, signal)
       const draft = isAsking ? await undoneByInterrupt(ask, 'what is answered is written') : first
       const written = name(draft, answers)

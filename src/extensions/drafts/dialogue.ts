@@ -5,7 +5,7 @@ import { type Drop, listTiles } from './bands.ts'
 import { type Context, type Draft, makeDraft } from './draft.ts'
 import { extentText } from './heads.ts'
 import { readName } from './names.ts'
-import { IGNORE, type Question } from './questions.ts'
+import { KEEP, type Question } from './questions.ts'
 import { readMeaning } from './releases.ts'
 import { findPublishedLayer } from './scales.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -36,12 +36,10 @@ export async function askAll(
     const answer = readAnswer(question, reply, context.vocabulary)
     if (reply.toLowerCase() === LATER) skipped.add(question.id)
     else if (reply !== '' && answer !== undefined) answers.set(question.id, answer)
-    else {
-      const how = question.isOpen ? HOW[question.member] : 'Give a number.'
+    else
       say(
-        `${reply === '' ? 'Nothing is chosen by Enter alone.' : 'That is not understood.'} ${how ?? ''}`.trim(),
+        `${reply === '' ? 'Nothing is chosen by Enter alone.' : 'That is not understood.'} ${howText(question)}`,
       )
-    }
   }
 }
 
@@ -49,12 +47,23 @@ export async function askAll(
 const LATER = 'later'
 
 const HOW: Record<string, string> = {
-  forecast_period: 'Write a month such as 2026-07.',
-  scale: 'Write a number.',
-  nodata: 'Write a number.',
-  file: `Write "${IGNORE}", a known word, or for example "input: NPS" or "scenario: Normal".`,
-  input: 'Write for example "input: NPS".',
-  scenario: 'Write for example "Below Normal".',
+  forecast_period: 'a month such as 2026-07',
+  scale: 'a number',
+  nodata: 'a number',
+  file: 'a known word, or for example "input: NPS" or "scenario: Normal"',
+  input: 'for example "input: NPS"',
+  scenario: 'for example "Below Normal"',
+}
+
+/** What one may type. */
+function howText({ member, candidates, isOpen, isYesNo }: Question): string {
+  const { length } = candidates
+  const ways = [
+    ...(length > 0 ? [length === 1 ? '1' : `a number from 1 to ${length}`] : []),
+    ...(isYesNo ? ['yes', ...candidates.slice(1, 2).map(() => 'no')] : []),
+    ...(isOpen ? [HOW[member] ?? 'a text'] : []),
+  ]
+  return `Type ${ways.join(', ')}, or later.`
 }
 
 function questionText(question: Question, draft: Draft, open: number): string {
@@ -90,15 +99,24 @@ function statisticsText(
   return `minimum ${numbers[0]}, mean ${numbers[1]}, maximum ${numbers[2]}, values in ${(100 * share).toFixed(1)} % of the pixels`
 }
 
+/** As a person types it: in any case, without the brackets and quotation marks around it. */
+const plain = (text: string) => text.toLowerCase().replaceAll(/^[\s[("'`]+|[\s\])"'`.]+$/g, '')
+
 /** Elsewhere a number is that of a candidate. */
 const NUMBERS = ['nodata', 'scale', 'forecast_period']
 
 /** @returns undefined for one that says nothing */
 export function readAnswer(question: Question, reply: string, vocabulary: Vocabulary): string | undefined {
-  const { id, member, candidates, isOpen } = question
-  const numbered = /^\d{1,3}$/.test(reply) ? candidates[Number(reply) - 1] : undefined
+  const { id, member, candidates, isOpen, isYesNo } = question
+  const said = plain(reply)
+  if (isYesNo && /^y(?:es)?$/.test(said)) return candidates[0]
+  // N is also a nutrient.
+  if (isYesNo && /^no?$/.test(said)) return said === 'n' && id.startsWith('word ') ? undefined : candidates[1]
+  const numbered = /^\d{1,3}$/.test(said) ? candidates[Number(said) - 1] : undefined
   if (numbered !== undefined && member !== 'nodata' && member !== 'scale') return numbered
-  const chosen = numbered ?? candidates.find((one) => one.toLowerCase() === reply.toLowerCase())
+  const begun = candidates.filter((one) => (!isOpen || one === KEEP) && plain(one).startsWith(said))
+  const [only] = begun.length === 1 && said.length > 2 ? begun : []
+  const chosen = numbered ?? candidates.find((one) => plain(one) === said) ?? only
   const isNumber = /^\d+$/.test(reply)
   if (chosen !== undefined || !isOpen || (isNumber && !NUMBERS.includes(member))) return chosen
   if (member === 'forecast_period') {

@@ -5,7 +5,7 @@ import type { Database } from '#src/data/database.ts'
 import { findSurroundings } from '#src/ingest/checks/queries.ts'
 import type { Surroundings } from '#src/ingest/checks/rules.ts'
 import { percentText } from '#src/lib/round.ts'
-import { type Drop, joinTiles, listTiles } from './bands.ts'
+import { type Drop, joinTiles, listTexts, listTiles } from './bands.ts'
 import { type Checked, checkRelease, lacksLabels, twiceId } from './checks.ts'
 import { COVERED, fitExtent } from './heads.ts'
 import type { Guess } from './labels.ts'
@@ -37,8 +37,8 @@ export async function openContext(database: Database, words: string | undefined)
 }
 
 export interface ConditionsDraft {
-  question: string
-  titles: Record<string, string>
+  question: Guess
+  titles: Record<string, Guess>
   default: Guess | undefined
 }
 
@@ -75,13 +75,14 @@ export async function makeDraft(drop: Drop, context: Context, answers: Answers):
   const sorted = sortBands(drop, context.catalogue, context.vocabulary, answers)
   const manifests: ManifestDraft[] = []
   const leftOut = [...drop.leftOut, ...sorted.leftOut]
+  const asked = { questions: sorted.questions, texts: listTexts(drop) }
   for (const release of sorted.releases) {
     const { surroundings, published } = await lookAround(release, context)
     const adjacent = await joinAdjacent(release, drop, context, answers)
     const checked = checkRelease(release, { surroundings, published, answers, adjacent })
     leftOut.push(...checked.leftOut)
     if (checked.layers.length > 0)
-      manifests.push(finish(release, checked, published, sorted.questions, context, answers))
+      manifests.push(finish(release, checked, published, asked, context, answers))
   }
   const all = [...sorted.questions, ...manifests.flatMap(({ questions }) => questions)]
   return { manifests, questions: [...new Map(all.map((one) => [one.id, one])).values()], leftOut }
@@ -156,7 +157,7 @@ function finish(
   release: DraftRelease,
   { layers, questions: asked }: Checked,
   published: Found | undefined,
-  before: readonly Question[],
+  { questions: before, texts }: { questions: readonly Question[]; texts: readonly string[] },
   { vocabulary, catalogue }: Context,
   answers: Answers,
 ): ManifestDraft {
@@ -175,7 +176,7 @@ function finish(
     const text =
       found.length > 1
         ? 'the files name several: which is right?'
-        : 'no file names it: what does the catalog say?'
+        : `no metadata of a file name it${texts.length > 0 ? ` (read ${texts.join(', ')})` : ''}: what does the catalog say?`
     questions.push({
       id: member,
       member,
@@ -235,6 +236,7 @@ function askPart(
     candidates,
     bands: bands.map(({ band }) => band),
     isOpen: false,
+    isYesNo: true,
   })
   return { value: ALLOW_EXTENT, from: 'where the question above is answered so' }
 }
@@ -269,16 +271,22 @@ function describeConditions(
     }
   }
   const conditions = own.flatMap(({ members }) => members.condition ?? [])
-  const asks = [...new Set(conditions.flatMap(({ meaning }) => meaning?.question ?? []))]
-  const titles = Object.fromEntries(conditions.map(({ value, meaning }) => [value, meaning?.title ?? value]))
+  const [asks, ...others] = new Set(conditions.flatMap(({ meaning }) => meaning?.question ?? []))
+  const titles = Object.fromEntries(
+    conditions.map(({ value, from, meaning }) => [value, { value: meaning?.title ?? value, from }]),
+  )
   const id = `default of ${found.join(', ')}`
   const answer = answers.get(id)
   if (!answer) {
-    const text = 'which one answers a call that names no condition?'
+    const read = Object.entries(titles).map(([name, { from }]) => `${name} (${from})`)
+    const text = `of the conditions ${read.join(', ')}, which one answers a call that names none?`
     questions.push({ id, member: 'default', text, candidates: Object.keys(titles), bands: [], isOpen: false })
   }
   return {
-    question: asks.length === 1 ? (asks[0] as string) : 'Which kind of field is it?',
+    question:
+      asks !== undefined && others.length === 0
+        ? { value: asks, from: 'of these conditions in the table of words' }
+        : { value: 'Which kind of field is it?', from: 'no one question of the table of words fits all' },
     titles,
     default: answer ? { value: answer, from: 'answered' } : undefined,
   }
@@ -298,7 +306,7 @@ function askCrop(
   if (answer) head.crop = { value: answer, from: 'answered' }
   else {
     const bands = layers.map(({ band }) => band)
-    const text = `${country.name} does not offer ${crop.value} (${nameBands(bands)}): offer it first (\`agro crops offer ${country.code} ${crop.value}\`), or choose another`
+    const text = `${country.name} does not offer ${crop.value} (${crop.from}; ${nameBands(bands)}): offer it first (\`agro crops offer ${country.code} ${crop.value}\`), or choose another`
     questions.push({ id, member: 'crop', text, candidates: country.crops, bands, isOpen: true })
   }
 }

@@ -25,6 +25,9 @@ const MOST_FILES = 2000
 /** Beside a raster, whose opener reads them. */
 const BESIDE = /\.(?:aux\.xml|tfw|tifw|wld|prj|msk|ovr|aux|cpg|asc\.aux\.xml)$/i
 
+/** They may say what no name and no metadata do. */
+export const TEXT = 'a text, which is not read: look whether it says units, a licence or a source'
+
 /** What folders have beside rasters. */
 const OTHERS: [RegExp, string][] = [
   [
@@ -33,10 +36,7 @@ const OTHERS: [RegExp, string][] = [
   ],
   [/\.(?:qgz|qgs|qml|qlr|sld|lyrx?|mxd|aprx)$/i, 'a project or a style of a GIS'],
   [/\.(?:shp|shx|dbf|sbn|sbx|geojson|gpkg|kmz?|fgb|gml)$/i, 'shapes, not a raster'],
-  [
-    /\.(?:txt|md|pdf|docx?|odt|rtf|html?|log)$/i,
-    'a text, which is not read: look whether it says units, a licence or a source',
-  ],
+  [/\.(?:txt|md|pdf|docx?|odt|rtf|html?|log)$/i, TEXT],
   [/\.(?:csv|tsv|xlsx?|xlsm|ods|json|xml)$/i, 'a table or data of a program'],
   [/\.ya?ml$/i, 'a text in YAML'],
   [/\.(?:py|r|rmd|ipynb|js|ts|sh|bat|m)$/i, 'a program'],

@@ -52,7 +52,15 @@ export function askNodata(
     const id = `nodata ${nameBand(layer.band)}`
     if (usual - share <= CLEARLY || answers.has(id)) continue
     const text = `${sharesText(layer, usual)}: is its file whole?`
-    ask({ id, member: 'nodata', text, candidates: [KEEP, LEAVE_OUT], bands: [layer.band], isOpen: false })
+    ask({
+      id,
+      member: 'nodata',
+      text,
+      candidates: [KEEP, LEAVE_OUT],
+      bands: [layer.band],
+      isOpen: false,
+      isYesNo: true,
+    })
   }
   for (const group of groupBy(found, ({ value, isSure }) => `${value} ${isSure}`))
     askFill(group, product?.unit, answers, ask)
@@ -109,7 +117,7 @@ function askFill(
   const step = isTaken ? ` ${nodataStep([facts], value)}` : ''
   const text = `${shortNumber(value)} is in ${part} of the pixels of ${nameBand(layer.band)}: does it mean none? ${sharesText(layer, usual)}.${step}${alsoText(bands)}`
   const candidates = isTaken ? [KEEP] : [String(value), KEEP]
-  ask({ id, member: 'nodata', text, candidates, bands, isOpen: !isTaken })
+  ask({ id, member: 'nodata', text, candidates, bands, isOpen: !isTaken, isYesNo: !isTaken })
 }
 
 function sharesText({ band }: CheckedLayer, usual: number): string {

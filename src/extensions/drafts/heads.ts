@@ -186,7 +186,8 @@ function askHead(kind: Head, lacking: LabelledBand[], all: Heads): void {
     for (const one of bands) {
       const head = heads.get(one) as ReleaseHead
       if (value !== undefined) head[kind] = { value, from: 'answered' }
-      else if (likeliest !== undefined) head[kind] = { value: likeliest, from: 'the likeliest' }
+      else if (likeliest !== undefined)
+        head[kind] = { value: likeliest, from: 'as all others have it, or the only one' }
     }
     if (value !== undefined) continue
     const text = unsaidText(bands.map(({ band }) => band))

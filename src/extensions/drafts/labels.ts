@@ -153,7 +153,7 @@ function labelBand(band: Band, texts: readonly Text[], vocabulary: Vocabulary): 
         return {
           word: text,
           kind,
-          why: `${where} ${kind === 'month' ? 'may be the day of the file: is it the month' : 'has several meanings: which one'}?`,
+          why: `${where} ${kind === 'month' ? 'may be the day of the file: is it the month' : options.length > 1 ? 'has several meanings: which one' : `may mean other things: is it ${options[0]?.means}`}?`,
           options,
           isUnknown: false,
         }

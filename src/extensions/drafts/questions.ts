@@ -15,6 +15,8 @@ export interface Question {
   bands: readonly Band[]
   /** Whether other answers than the candidates count. */
   isOpen: boolean
+  /** Whether yes is the first candidate, and no the second one, if there is one. */
+  isYesNo?: boolean
 }
 
 /** For programs. */

@@ -176,7 +176,7 @@ function askFault(labelled: LabelledBand[], answers: Answers, questions: Questio
   if (fault === undefined || answers.has(id)) return
   const lost = labelled.flatMap((one) => labelsText({ members: readMembers(one) }) || []).join('; ')
   const text = `${fault}: get it again, or leave it out${lost && `, and publish without ${lost}`}?`
-  ask(questions, { id, member: 'file', text, candidates: [LEAVE_OUT], bands, isOpen: false })
+  ask(questions, { id, member: 'file', text, candidates: [LEAVE_OUT], bands, isOpen: false, isYesNo: true })
 }
 
 const SCENARIO_NAMES = SCENARIOS.map(({ scenario }) => scenario)
@@ -246,7 +246,8 @@ function askWords(
       const member =
         kind === undefined || kind === 'nothing' ? (inputs.length > 0 ? 'input' : 'file') : memberOf(kind)
       const text = `"${word}" ${why}`
-      ask(questions, { id, member, text, candidates, bands: [one.band], isOpen: true })
+      const isYesNo = options.length === 1
+      ask(questions, { id, member, text, candidates, bands: [one.band], isOpen: true, isYesNo })
     }
   }
 }

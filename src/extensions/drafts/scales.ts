@@ -47,7 +47,7 @@ export function askUnits(
     const id = `unit ${bands[0]?.unit} of ${product.code}`
     if (answers.has(id)) continue
     const text = `${nameBands(bands)} has the unit "${bands[0]?.unit}": are the values in ${product.unit}?`
-    ask({ id, member: 'unit', text, candidates: [YES], bands, isOpen: false })
+    ask({ id, member: 'unit', text, candidates: [YES], bands, isOpen: false, isYesNo: true })
   }
 }
 

@@ -44,10 +44,9 @@ export function writeManifest(draft: ManifestDraft, path: string, answers: Answe
   if (isSynthetic) page.line('synthetic: true # in the metadata of the files')
   if (conditions) {
     page.line('conditions:')
-    page.line(`  question: ${scalar(conditions.question)}`)
+    page.member('  ', 'question', conditions.question)
     page.line('  titles:')
-    for (const [name, title] of Object.entries(conditions.titles))
-      page.line(`    ${scalar(name)}: ${scalar(title)}`)
+    for (const [name, title] of Object.entries(conditions.titles)) page.member('    ', scalar(name), title)
     page.ask(({ member }) => member === 'default', '  ')
     if (conditions.default) page.member('  ', 'default', conditions.default)
   }

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { appendFile, copyFile, mkdir, readFile, rm, truncate } from 'node:fs/promises'
+import { appendFile, copyFile, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -72,13 +72,15 @@ test('a damaged file and the layer that is missing without it are one question',
 async function askedOf(
   layers: Record<string, BandToWrite['valueAt']>,
   options: Parameters<typeof writeRaster>[2] = {},
+  ...texts: string[]
 ) {
   const folder = await newFolder()
+  for (const name of texts) await writeFile(join(folder, name), 'Maize of season A, by the institute.')
   for (const [name, valueAt] of Object.entries(layers))
     await writeRaster(join(folder, `${name}_202607.tif`), [{ valueAt }], { notes: NOTES, ...options })
   const { drafted } = await draft(folder)
   const asked = drafted.questions.map(({ member, text, candidates }) => [member, text, candidates])
-  return { asked, text: await readFile(drafted.manifests[0]?.manifest ?? '', 'utf8') }
+  return { asked, drafted, text: await readFile(drafted.manifests[0]?.manifest ?? '', 'utf8') }
 }
 
 test('files that unknown words distinguish are not asked about as files for one layer', async () => {
@@ -276,6 +278,25 @@ test('a unit that the name says, and values that contradict it, are shown both',
   ])
 })
 
+test('conditions and their titles, and a crop, say what they were read from; a text beside the files is named', async () => {
+  const { asked, text, drafted } = await askedOf(
+    { rw_maize_yield_optimal_normal: smooth(1500, 4000), rw_maize_yield_farmer_normal: smooth(1000, 3000) },
+    { place: PLACES.rwa, notes: {} },
+    'README.txt',
+  )
+  const texts = asked.map(([, text]) => text)
+  expect(texts).toContain(
+    'of the conditions farmer practice ("farmer" in the name), optimal ("optimal" in the name), which one answers a call that names none?',
+  )
+  expect(texts).toContainEqual(expect.stringContaining('does not offer maize ("maize" in the name; rw_maize'))
+  expect(texts).toContain('no metadata of a file name it (read README.txt): what does the catalog say?')
+  expect(drafted.left_out).toMatchObject([{ file: 'README.txt' }])
+  expect(text).toContain(
+    '  question: How is the crop fertilized? # of these conditions in the table of words\n',
+  )
+  expect(text).toContain('    optimal: With the best rates # "optimal" in the name\n')
+})
+
 test('a name that contradicts the place is a question', async () => {
   const folder = await newFolder()
   const options = { notes: NOTES, place: PLACES.rwa }
@@ -298,6 +319,7 @@ describe('at a terminal', () => {
   let folder: string
   beforeAll(async () => {
     folder = await newFolder()
+    await writeFile(join(folder, 'LISEZMOI.txt'), 'By the institute of tests.')
     for (const word of ['abvoe', 'normal']) {
       await writeRaster(join(folder, `et_wheat_nps_${word}_202607.tif`), [{ valueAt: smooth(30, 199) }], {
         notes: { licence: 'CC0-1.0' },
@@ -308,8 +330,12 @@ describe('at a terminal', () => {
   test.skipIf(!hasTerminal)(
     'questions are asked one by one, by number or text, with what the file has',
     async () => {
-      const shown = await atTerminal(`draft ${folder}`, '1', 'Institute of tests')
-      expect(shown).toMatch(/scenario: "abvoe" in the name is nearly "above".*\(1 more to answer\)/)
+      const shown = await atTerminal(`draft ${folder}`, 'perhaps', 'yes', 'Institute of tests')
+      const ways = 'a number from 1 to 2, yes, no, for example "Below Normal", or later'
+      expect(shown).toContain(`That is not understood. Type ${ways}.`)
+      expect(shown).toMatch(
+        /Read LISEZMOI\.txt first.*scenario: "abvoe" in the name is nearly "above".*\(1 more to answer\)/s,
+      )
       expect(shown).toMatch(
         /minimum 30, mean [\d.]+, maximum 199, values in [\d.]+ % of the pixels; extent 33, 3\.3, 47\.72, 14\.9/,
       )
@@ -419,7 +445,7 @@ test('a unit that is none of the product, letters beside a certain word, and odd
   await writeRaster(join(folder, 'et_odds_dominant_202607.tif'), [{ valueAt: () => 0.4 }], { notes: NOTES })
   const { drafted } = await draft(folder)
   expect(drafted.questions.map(({ member, text }) => [member, text])).toEqual([
-    ['input', '"k" in the name has several meanings: which one?'],
+    ['input', '"k" in the name may mean other things: is it K?'],
     ['unit', 'et_wheat_urea_k_normal_202607.tif has the unit "bags": are the values in kg/ha?'],
     ['role', expect.stringContaining('there is no layer that et_odds_dominant_202607.tif is about')],
   ])

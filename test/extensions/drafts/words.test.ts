@@ -395,6 +395,7 @@ test.each([
   ['scale', 'scale a.tif', '1', '1000'],
   ['scale', 'scale a.tif', '100', '100'],
   ['scale', 'scale a.tif', 'tonnes', undefined],
+  ['scale', 'scale a.tif', 'keep', 'keep it'],
   ['source', 'source', '3', undefined],
   ['source', 'source', 'CIAT 2026', 'CIAT 2026'],
   ['input', 'word cbe', 'cbe', undefined],
@@ -403,13 +404,28 @@ test.each([
   ['country_code', 'country of a.tif', 'Kenya', 'ken'],
   ['country_code', 'country of a.tif', 'Atlantis', undefined],
 ])('a question about %s (%s) is answered by %s with %s', (member, id, reply, expected) => {
-  const question = {
-    id,
-    member,
-    text: '',
-    candidates: member === 'scale' ? ['1000'] : [],
-    bands: [],
-    isOpen: true,
-  }
-  expect(readAnswer(question, reply, vocabulary)).toBe(expected)
+  const candidates = member === 'scale' ? ['1000', 'keep it'] : []
+  expect(readAnswer({ id, member, text: '', candidates, bands: [], isOpen: true }, reply, vocabulary)).toBe(
+    expected,
+  )
+})
+
+const FILES = ['a.tif', 'old/a.tif']
+test.each<[candidates: string[], replies: string[], expected: string | undefined, isYesNo?: boolean]>([
+  [['[extent]'], ['y', 'YES', '1', 'extent', '[extent]', '[[extent]]', '"extent"'], '[extent]'],
+  [['[extent]'], ['no', 'n', '2', 'nothing', ''], undefined],
+  [['keep it', 'leave it out'], ['yes', '1', 'Keep', 'keep it.'], 'keep it'],
+  [['keep it', 'leave it out'], ['No', 'n', 'leave', '(2)'], 'leave it out'],
+  [FILES, ['2', 'old/a.tif'], 'old/a.tif', false],
+  [FILES, ['yes', 'a', 'tif'], undefined, false],
+])('of %j, %j are answers', (candidates, replies, expected, isYesNo = true) => {
+  const question = { id: 'part', member: 'allow', text: '', candidates, bands: [], isOpen: false, isYesNo }
+  for (const reply of replies) expect(readAnswer(question, reply, vocabulary), reply).toBe(expected)
+})
+
+test('n is no nutrient, and no answer about a word that may be one', () => {
+  const [question] = sort(['eth_wheat_n_normal_202607.tif']).questions
+  expect(question?.text).toBe('"n" in the name may mean other things: is it N?')
+  const answers = ['n', 'no', 'yes'].map((reply) => readAnswer(question as never, reply, vocabulary))
+  expect(answers).toEqual([undefined, 'nothing', 'input: N (fertilizer)'])
 })
