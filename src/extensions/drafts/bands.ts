@@ -4,7 +4,7 @@ import type { LayerFacts } from '#src/ingest/checks/rules.ts'
 import { OpenFiles } from '#src/ingest/geotiff/open-files.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { extentOrRefuse } from '#src/ingest/load.ts'
-import type { CoverageSource } from '#src/ingest/source.ts'
+import type { CoverageSource, LayerSource } from '#src/ingest/source.ts'
 import { layerCollector, type Statistics } from '#src/ingest/statistics.ts'
 import { formatError } from '#src/lib/promises.ts'
 import type { Grid, LevelExtent } from '#src/raster/grid.ts'
@@ -53,6 +53,8 @@ export interface Drop {
   leftOut: readonly LeftOut[]
   /** Bands that side by side are one, by the names of all. */
   joined: Map<string, Band>
+  /** How far a band has the values of others, by the names of all. */
+  matched: Map<string, number>
 }
 
 /** Files that a person reads before they answer. */
@@ -87,7 +89,13 @@ export async function readDrop(
     }
     progress((index + 1) / candidates.length)
   }
-  return { folder, bands, leftOut: leftOut.toSorted((a, b) => (a.file < b.file ? -1 : 1)), joined: new Map() }
+  return {
+    folder,
+    bands,
+    leftOut: leftOut.toSorted((a, b) => (a.file < b.file ? -1 : 1)),
+    joined: new Map(),
+    matched: new Map(),
+  }
 }
 
 /** Without the path of the folder. */
@@ -127,18 +135,25 @@ async function describeBands({ path, file }: Candidate): Promise<Band[]> {
   }
 }
 
-/** As a load would read it; what it means is not known yet. */
+/** As a load would read them; what they mean is not known yet. */
+function openBands(database: Database, bands: readonly { files: [string, ...string[]]; number: number }[]) {
+  return openGeoTiffs(database.writer, {
+    ...{ product: '', country_code: '', source: '', licence: '', lossy: true },
+    layers: bands.map(({ files, number }, at) => ({
+      ...{ files, band: number, unit: '', decimals: 2, scenario: String(at) },
+    })),
+  })
+}
+
 async function measure(
   database: Database,
   files: [string, ...string[]],
   bands: readonly Band[],
 ): Promise<Map<number, Measured>> {
-  const release = await openGeoTiffs(database.writer, {
-    ...{ product: '', country_code: '', source: '', licence: '', lossy: true },
-    layers: bands.map(({ number }) => ({
-      ...{ files, band: number, unit: '', decimals: 2, scenario: String(number) },
-    })),
-  })
+  const release = await openBands(
+    database,
+    bands.map(({ number }) => ({ files, number })),
+  )
   try {
     const measured = new Map<number, Measured>()
     for (const coverage of release.coverages) {
@@ -149,7 +164,8 @@ async function measure(
         const facts = { ...layer, statistics, raw: { pixelType: layer.pixelType, values, frame, filled } }
         const share = statistics.validCount / pixels
         const { offset } = layer
-        measured.set(Number(layer.scenario), { grid, extent, pixels, share, statistics, offset, facts })
+        const { number } = bands[Number(layer.scenario)] as Band
+        measured.set(number, { grid, extent, pixels, share, statistics, offset, facts })
       }
     }
     if (measured.size === 0) throw new OperatorError(`${files[0]} has no band of values.`)
@@ -183,6 +199,54 @@ export async function joinTiles(
   const joined = { ...first, file, tiles, measured: measured.get(first.number) as Measured }
   drop.joined.set(`${name} ${first.number}`, joined)
   return joined
+}
+
+/** Pieces of a grid, and pixels of each, that are compared; relative differences of rounding. */
+const COMPARED = 16
+const COMPARED_PIXELS = 4096
+const ROUNDING = 1e-3
+
+/** The share of the values of a band, in a sample, that one of others on its grid has there. Each is read once. */
+export async function matchValues(
+  database: Database,
+  drop: Drop,
+  band: Band,
+  others: readonly Band[],
+): Promise<number> {
+  const all = [band, ...others]
+  const name = all.map(({ file, number }) => `${file} ${number}`).join(' ')
+  const before = drop.matched.get(name)
+  if (before !== undefined) return before
+  const filesOf = (one: Band) => listTiles(one).map(({ path }) => path) as [string, ...string[]]
+  const release = await openBands(
+    database,
+    all.map((one) => ({ files: filesOf(one), number: one.number })),
+  )
+  try {
+    let [whole, same] = [0, 0]
+    const coverage = release.coverages[0] as CoverageSource
+    const order = all.map((_, at) => coverage.layers.findIndex(({ scenario }) => scenario === String(at)))
+    const every = Math.ceil(coverage.windows.length / COMPARED)
+    for (const window of coverage.windows.filter((_, at) => at % every === 0)) {
+      const pixels = await coverage.read(window)
+      const count = window.width * window.height
+      for (let at = 0; at < count; at += Math.ceil(count / COMPARED_PIXELS)) {
+        const [own, ...sisters] = order.map((index) => {
+          const { nodata, scale, offset } = coverage.layers[index] as LayerSource
+          const pixel = pixels[index]?.[at]
+          return pixel === nodata ? Number.NaN : (pixel as number) * scale + offset
+        }) as [number, ...number[]]
+        if ([own, ...sisters].some(Number.isNaN)) continue
+        whole++
+        if (sisters.some((value) => Math.abs(value - own) <= ROUNDING * Math.abs(own))) same++
+      }
+    }
+    const share = whole === 0 ? 1 : same / whole
+    drop.matched.set(name, share)
+    return share
+  } finally {
+    await release.close()
+  }
 }
 
 /** Of a pixel, by which edges may differ. */

@@ -1,7 +1,9 @@
-import { RESTATING_SCENARIOS, SCENARIOS } from '#schemas/glossary.ts'
+import { RESTATING_SCENARIOS, SCENARIOS, SEASONS } from '#schemas/glossary.ts'
+import { percentText } from '#src/lib/round.ts'
 import { sameGrid } from '#src/raster/grid.ts'
 import type { Band } from './bands.ts'
 import { askNodata } from './fills.ts'
+import type { Guess } from './labels.ts'
 import {
   type Around,
   type Ask,
@@ -51,6 +53,7 @@ export function checkRelease(release: DraftRelease, around: Around): Checked {
   const others = layers.filter(({ band }) => !filled.includes(band))
   askScales(others, release, around, ask)
   noteGrids(layers, questions)
+  askUnlike(release, layers, around, questions)
   askMissing(layers, [...out, ...release.without], release, answers, ask)
   askOrphans(layers, ask)
   const leftOut = out.map(({ band }) => ({ file: nameBand(band), reason: 'as answered' }))
@@ -59,7 +62,8 @@ export function checkRelease(release: DraftRelease, around: Around): Checked {
 
 function isLeftOut(layer: DraftLayer, all: readonly DraftLayer[], answers: Answers): boolean {
   const name = nameBand(layer.band)
-  if ([`grid ${name}`, `nodata ${name}`].some((id) => answers.get(id) === LEAVE_OUT)) return true
+  if ([`grid ${name}`, `nodata ${name}`, `unlike ${name}`].some((id) => answers.get(id) === LEAVE_OUT))
+    return true
   const twins = all.filter((other) => keyOf(other) === keyOf(layer))
   const kept = twins.length > 1 ? answers.get(twiceId(twins)) : undefined
   return kept !== undefined && kept !== name
@@ -120,6 +124,33 @@ function askGrids(sisters: readonly CheckedLayer[], answers: Answers, ask: Ask):
       member: 'file',
       text,
       candidates: [KEEP, LEAVE_OUT],
+      bands: [layer.band],
+      isOpen: false,
+      isYesNo: true,
+    })
+  }
+}
+
+/** Another season, another input, or older rates, by the name of the likeliest season; other units are asked first. */
+function askUnlike(
+  { layers: all }: DraftRelease,
+  layers: readonly CheckedLayer[],
+  { answers, unlike }: Around,
+  questions: Question[],
+): void {
+  for (const [layer, share] of unlike) {
+    const id = `unlike ${nameBand(layer.band)}`
+    const sisters = all.filter((one) => sisterKey(one) === sisterKey(layer)).map(({ band }) => band)
+    const isAsked = questions.some(({ bands }) => bands.some((band) => sisters.includes(band)))
+    if (isAsked || answers.has(id) || !layers.some(({ band }) => band === layer.band)) continue
+    const { value, from } = layer.members.scenario as Guess
+    const text = `${nameBand(layer.band)} is for ${value} (${from}), and ${percentText(share)} of its values are those of ${SEASONS.join(', ')} there: is it right?`
+    const candidates = [KEEP, LEAVE_OUT]
+    questions.push({
+      id,
+      member: 'scenario',
+      text,
+      candidates,
       bands: [layer.band],
       isOpen: false,
       isYesNo: true,

@@ -1,3 +1,4 @@
+import { RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { listCountryEntries, listCropEntries } from '#src/catalog/reference-queries.ts'
 import { listLayers, listReleases } from '#src/catalog/release-queries.ts'
@@ -5,11 +6,12 @@ import type { Database } from '#src/data/database.ts'
 import { findSurroundings } from '#src/ingest/checks/queries.ts'
 import type { Surroundings } from '#src/ingest/checks/rules.ts'
 import { percentText } from '#src/lib/round.ts'
-import { type Drop, joinTiles, listTexts, listTiles } from './bands.ts'
+import { sameGrid } from '#src/raster/grid.ts'
+import { type Band, type Drop, joinTiles, listTexts, listTiles, type Measured, matchValues } from './bands.ts'
 import { type Checked, checkRelease, lacksLabels, twiceId } from './checks.ts'
 import { COVERED, fitExtent } from './heads.ts'
 import type { Guess } from './labels.ts'
-import { type CheckedLayer, groupBy, keyOf, type Published } from './layers.ts'
+import { type CheckedLayer, groupBy, keyOf, type Published, sisterKey } from './layers.ts'
 import { type Answers, nameBand, nameBands, type Question, TILES } from './questions.ts'
 import { type DraftLayer, type DraftRelease, sortBands } from './releases.ts'
 import { type Catalogue, partsOf, readVocabulary, type Vocabulary } from './vocabulary.ts'
@@ -79,7 +81,8 @@ export async function makeDraft(drop: Drop, context: Context, answers: Answers):
   for (const release of sorted.releases) {
     const { surroundings, published } = await lookAround(release, context)
     const adjacent = await joinAdjacent(release, drop, context, answers)
-    const checked = checkRelease(release, { surroundings, published, answers, adjacent })
+    const unlike = await findUnlike(release, drop, context)
+    const checked = checkRelease(release, { surroundings, published, answers, adjacent, unlike })
     leftOut.push(...checked.leftOut)
     if (checked.layers.length > 0)
       manifests.push(finish(release, checked, published, asked, context, answers))
@@ -122,6 +125,37 @@ async function joinAdjacent(
   release.layers = layers
   return adjacent
 }
+
+/** A layer that restates the likeliest season has a value of one of the seasons at most pixels. */
+const LEAST_ALIKE = 0.5
+
+/** Layers of the likeliest season whose values are none of the seasons', with the share that is one. */
+async function findUnlike(
+  { layers }: DraftRelease,
+  drop: Drop,
+  { database }: Context,
+): Promise<Map<DraftLayer, number>> {
+  const unlike = new Map<DraftLayer, number>()
+  for (const sisters of groupBy(layers, sisterKey)) {
+    const named = (scenario: string) =>
+      sisters.filter(({ band, members }) => band.measured && members.scenario?.value === scenario)
+    const seasons = SEASONS.flatMap((scenario) => named(scenario).slice(0, 1))
+    for (const layer of RESTATING_SCENARIOS.flatMap(named)) {
+      const onGrid = seasons.filter(({ band }) => sameGrid(gridOf(band), gridOf(layer.band)))
+      if (layer.members.role || onGrid.length < SEASONS.length) continue
+      const share = await matchValues(
+        database,
+        drop,
+        layer.band,
+        onGrid.map(({ band }) => band),
+      )
+      if (share < LEAST_ALIKE) unlike.set(layer, share)
+    }
+  }
+  return unlike
+}
+
+const gridOf = ({ measured }: Band) => (measured as Measured).grid
 
 /** `2`, `r1`, `tile3`; what names a month is the same in all. */
 const TILE_NUMBER = /^[a-z]{0,4}\d+$/

@@ -25,6 +25,8 @@ export interface Around {
   answers: Answers
   /** Files for one layer that lie side by side, by the ids of their questions. */
   adjacent: ReadonlySet<string>
+  /** Layers of the likeliest season that are none of the seasons, with the share of values that are one's. */
+  unlike: ReadonlyMap<DraftLayer, number>
 }
 
 export const keyOf = ({ members: { input, scenario, condition, role } }: DraftLayer) =>

@@ -97,8 +97,15 @@ const SCENARIOS: [word: string, scenario: string, factor: number][] = [
   ['above', 'Above Normal', 1.12],
   ['normal', 'Normal', 1],
   ['below', 'Below Normal', 0.83],
-  ['dominant', 'Dominant', 1.04],
+  // In one place and the other.
+  ['dominant', 'Dominant', Number.NaN],
 ]
+
+/** Of a scenario; the likeliest season is the better one in the west. */
+function seasonal(low: number, high: number, factor: number): BandToWrite['valueAt'] {
+  const of = (factor: number) => smooth(low * factor, high * factor)
+  return (column, row) => of(Number.isNaN(factor) ? (column < 32 ? 1.12 : 0.83) : factor)(column, row)
+}
 
 /**
  * A season as an institute hands it over: 32 layers in 29 files, with five faults: a misspelt name, a file that is cut off,
@@ -116,7 +123,7 @@ export async function writeSeason(folder: string): Promise<ExpectedLayer[]> {
       const odds = input === 'P' ? 'probablistic' : 'probabilistic'
       const written = input === 'NPS' && word === 'above' ? 'abvoe' : word
       const file = `${name}_jja_${odds}_${written}_202607.tif`
-      const bands = [{ valueAt: smooth(low * factor, high * factor) }]
+      const bands = [{ valueAt: seasonal(low, high, factor) }]
       await writeRaster(join(folder, file), bands, FAULTS[`${input} ${word}`])
       expected.push({ file, band: 1, product: 'fertilizer', input, scenario })
     }
@@ -125,7 +132,7 @@ export async function writeSeason(folder: string): Promise<ExpectedLayer[]> {
   const bytes = await readFile(cut)
   await writeFile(cut, bytes.subarray(0, (bytes.length * 2) / 3))
   const dap = 'et_wheat_dap_jja_probabilistic_202607.tif'
-  const bands = SCENARIOS.map(([name, , factor]) => ({ name, valueAt: smooth(24 * factor, 160 * factor) }))
+  const bands = SCENARIOS.map(([name, , factor]) => ({ name, valueAt: seasonal(24, 160, factor) }))
   await writeRaster(join(folder, dap), bands)
   for (const [at, [, scenario]] of SCENARIOS.entries())
     expected.push({ file: dap, band: at + 1, product: 'fertilizer', input: 'DAP', scenario })
@@ -138,7 +145,7 @@ export async function writeSeason(folder: string): Promise<ExpectedLayer[]> {
   for (const [kind, condition, factor] of kinds) {
     for (const [word, scenario, better] of SCENARIOS) {
       const file = `et_wheat_yieldtypes_${kind}_jja_probabilistic_${word}_202607.tif`
-      const valueAt = smooth(1500 * factor * better, 6000 * factor * better)
+      const valueAt = seasonal(1500 * factor, 6000 * factor, better)
       await writeRaster(join(folder, file), [{ valueAt }])
       expected.push({ file, band: 1, product: 'yield', scenario, condition })
     }

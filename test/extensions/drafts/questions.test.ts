@@ -226,6 +226,43 @@ test.each<[string, [number, number, number, number]]>([
 })
 
 test.each([
+  ['those of the seasons in turn', 1, []],
+  [
+    'none of the seasons',
+    1.05,
+    [
+      [
+        'scenario',
+        expect.stringMatching(
+          /^et_wheat_yield_dom_202607\.tif is for Dominant \("dom" in the name.*\), and 0\.\d+ % of its values are/,
+        ),
+        ['keep it', 'leave it out'],
+      ],
+    ],
+  ],
+])(
+  'a layer of the likeliest season whose values are %s is taken, or asked about',
+  async (_, factor, expected) => {
+    const [above, normal, below] = [4200, 3000, 2100].map((high) => smooth(1500, high)) as [
+      BandToWrite['valueAt'],
+      BandToWrite['valueAt'],
+      BandToWrite['valueAt'],
+    ]
+    const dominant: BandToWrite['valueAt'] = (column, row) => {
+      const value = [above, normal, below][Math.floor(column / 22)]?.(column, row)
+      return value && value * factor
+    }
+    const layers = { above, normal, below, dom: dominant }
+    const { asked } = await askedOf(
+      Object.fromEntries(
+        Object.entries(layers).map(([word, valueAt]) => [`et_wheat_yield_${word}`, valueAt]),
+      ),
+    )
+    expect(asked).toEqual(expected)
+  },
+)
+
+test.each([
   ['yield_gap', 'gap'],
   ['yield_rmse', 'rmse'],
   ['yield_lbs_per_acre', 'lbs per acre'],

@@ -328,7 +328,7 @@ test('so are those of a folder, whose files say more together', () => {
 
 function sort(files: string[], answers: [string, string][] = []) {
   const bands = files.map((file): Band => ({ path: `/drop/${file}`, file, number: 1, count: 1, notes: {} }))
-  const drop: Drop = { folder: '/drop', bands, leftOut: [], joined: new Map() }
+  const drop: Drop = { folder: '/drop', bands, leftOut: [], joined: new Map(), matched: new Map() }
   return sortBands(drop, CATALOGUE, vocabulary, new Map(answers))
 }
 
@@ -376,7 +376,7 @@ test('one answer says what all files lack, and an order what bands without names
     notes: {},
   }))
   const order = sortBands(
-    { folder: '/drop', bands, leftOut: [], joined: new Map() },
+    { folder: '/drop', bands, leftOut: [], joined: new Map(), matched: new Map() },
     CATALOGUE,
     vocabulary,
     new Map([['bands eth_wheat_urea_202607.tif', 'above, normal, below']]),
