@@ -90,6 +90,8 @@ export interface RasterFile {
 export interface RasterReader {
   /** Of the names of its files, or of the folders that are its files. */
   ending: RegExp
+  /** Of the names of files at the top of a folder that is a raster, whatever it is called. */
+  top: RegExp
   /** @param beginning one character a byte; empty for a folder @returns undefined for other formats */
   open(path: string, beginning: string): Promise<RasterFile | undefined>
   /**
@@ -114,14 +116,22 @@ export async function loadReaders(): Promise<RasterReader[]> {
 
 const GEOTIFF = /\.tiff?$/i
 
-/** The rasters of an archive by their names: files, and folders that are one. */
+/** The rasters of an archive by their names: files, and folders that are one, which may be all of it: ''. */
 export async function listRasters(names: readonly string[]): Promise<string[]> {
-  const endings = [GEOTIFF, ...(await loadReaders()).map(({ ending }) => ending)]
-  const isRaster = (name: string) => endings.some((ending) => ending.test(name))
+  const readers = await loadReaders()
+  const isRaster = (name: string) => GEOTIFF.test(name) || readers.some(({ ending }) => ending.test(name))
   const found = names.flatMap((name) => {
     const parts = name.split('/')
+    const last = parts.length - 1
+    const isTop = readers.some(({ top }) => top.test(parts[last] as string))
     const at = parts.findIndex(isRaster)
-    return at < 0 ? [] : [parts.slice(0, at + 1).join('/')]
+    return at < 0 && !isTop ? [] : [parts.slice(0, at < 0 ? last : at + 1).join('/')]
   })
-  return [...new Set(found)]
+  const all = [...new Set(found)]
+  return all.filter((name) => !all.some((other) => other !== name && isWithin(name, other)))
+}
+
+/** @param folder '' for all of an archive */
+export function isWithin(name: string, folder: string): boolean {
+  return folder === '' || name.startsWith(`${folder}/`)
 }

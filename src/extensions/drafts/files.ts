@@ -3,7 +3,7 @@ import { basename, extname, join, relative, sep } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import { isArchive, openZipArchive } from '#src/ingest/archive.ts'
 import { refuseUnreadable } from '#src/ingest/other-formats.ts'
-import { listRasters } from '#src/ingest/readers.ts'
+import { isWithin, listRasters } from '#src/ingest/readers.ts'
 import { formatError } from '#src/lib/promises.ts'
 
 /** A file that is no layer, and why. */
@@ -43,9 +43,6 @@ const OTHERS: [RegExp, string][] = [
   [/\.(?:exe|dll|lnk|url|tmp|bak|part|crdownload)$/i, 'no raster'],
 ]
 
-/** Folders that are a raster as a whole. */
-const RASTER_FOLDER = /\.zarr$/i
-
 /**
  * Lists what a folder has, with its folders and zip archives.
  *
@@ -60,7 +57,7 @@ export async function listFiles(folder: string): Promise<{ candidates: Candidate
     else {
       try {
         for (const name of await listArchive(path))
-          found.push({ path: `${path}/${name}`, file: `${file}/${name}` })
+          found.push({ path: join(path, name), file: name ? `${file}/${name}` : file })
       } catch (error) {
         leftOut.push({ file, reason: formatError(error) })
       }
@@ -106,12 +103,18 @@ async function walk(folder: string, top: string): Promise<string[]> {
   const found: string[] = []
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory() && !RASTER_FOLDER.test(entry.name)) found.push(...(await walk(path, top)))
+    if (entry.isDirectory() && !(await isRaster(path))) found.push(...(await walk(path, top)))
     else if (!entry.isSymbolicLink() || (await isFile(path))) found.push(path)
     if (found.length > MOST_FILES)
       throw new OperatorError(`${top} has more than the ${MOST_FILES} files that are looked at.`)
   }
   return found
+}
+
+/** As a whole. */
+async function isRaster(folder: string): Promise<boolean> {
+  const rasters = await listRasters([basename(folder), ...(await readdir(folder).catch(() => []))])
+  return rasters.some((name) => name === '' || name === basename(folder))
 }
 
 async function isFile(path: string): Promise<boolean> {
@@ -126,5 +129,5 @@ async function listArchive(path: string): Promise<string[]> {
   close()
   const files = names.filter((name) => !name.endsWith('/'))
   const folders = (await listRasters(files)).filter((raster) => !files.includes(raster))
-  return [...files.filter((name) => !folders.some((folder) => name.startsWith(`${folder}/`))), ...folders]
+  return [...files.filter((name) => !folders.some((folder) => isWithin(name, folder))), ...folders]
 }

@@ -45,7 +45,7 @@ interface Text {
 const TELLING =
   /^(?:scenario|tercile|input|fertili[sz]er|crop|country|country_?code|product|variable|long_name|standard_name|month|forecast_period|season|condition|role|percentile|quantile)$/i
 
-const RASTER_ENDING = /(?:\.(?:tiff?|nc4?|asc|h5|img|zarr|gz))+$/i
+const RASTER_ENDING = /(?:\.(?:tiff?|nc4?|asc|h5|img|zarr|gz|zip))+$/i
 
 /** Reads what names, bands and metadata of a folder say of each band. */
 export function labelBands({ bands }: Drop, vocabulary: Vocabulary): LabelledBand[] {

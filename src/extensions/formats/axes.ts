@@ -229,7 +229,8 @@ function readEarth(mapping: Variable | undefined): string | undefined {
   const [major = EARTH.major] = numbersOf(mapping?.attribute('semi_major_axis'))
   const [inverse = EARTH.inverse] = numbersOf(mapping?.attribute('inverse_flattening'))
   const [radius] = numbersOf(mapping?.attribute('earth_radius'))
-  if (radius !== undefined) return `+R=${radius}`
+  // GDAL writes a sphere without flattening.
+  if (radius !== undefined || inverse === 0) return `+R=${radius ?? major}`
   const isKnown = major === EARTH.major && Math.abs(inverse - EARTH.inverse) < 0.0001
   return isKnown ? undefined : `+a=${major} +rf=${inverse}`
 }

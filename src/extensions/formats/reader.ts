@@ -9,8 +9,8 @@ import type { Container } from './container.ts'
 const NETCDF_3 = ['CDF\x01', 'CDF\x02']
 const HDF5 = '\x89HDF\r\n\x1a\n'
 const ASCII_GRID = /^\s*(?:ncols|nrows|[xy]ll(?:corner|center)|cellsize|nodata_value|d[xy])\s+\S/i
-/** One of these lies at the root of a Zarr. */
-const OF_ZARR = ['.zgroup', '.zarray', '.zmetadata', 'zarr.json']
+/** One of these lies at the top of a Zarr. */
+const OF_ZARR = /^(?:\.z(?:group|array|metadata)|zarr\.json)$/
 
 /** @returns undefined for a format that is not read */
 async function chooseFormat(path: string, beginning: string) {
@@ -19,7 +19,7 @@ async function chooseFormat(path: string, beginning: string) {
   if (beginning.startsWith(HDF5)) return asFields((await import('./hdf5.ts')).openHdf5)
   if (ASCII_GRID.test(beginning)) return (await import('./ascii-grid.ts')).openAsciiGrid
   const names = beginning === '' ? await readdir(path).catch(() => []) : []
-  if (names.some((name) => OF_ZARR.includes(name))) return asFields((await import('./zarr.ts')).openZarr)
+  if (names.some((name) => OF_ZARR.test(name))) return asFields((await import('./zarr.ts')).openZarr)
   return undefined
 }
 
@@ -37,6 +37,7 @@ function asFields(open: (path: string) => Promise<Container>) {
 
 export const reader: RasterReader = {
   ending: /\.(?:nc[34]?|cdf|h5|hdf5|he5|asc|zarr)$/i,
+  top: OF_ZARR,
   async open(path, beginning) {
     const open = await chooseFormat(path, beginning)
     if (!open) return undefined

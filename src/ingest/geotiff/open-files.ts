@@ -8,7 +8,7 @@ import { formatError } from '#src/lib/promises.ts'
 import { type Archive, archiveIn, gunzip, isGzipped, openZipArchive, rasterIn } from '../archive.ts'
 import { isAddress } from '../manifest.ts'
 import { quoted, refuseUnreadable, shownAddress, stemOf, unquoted } from '../other-formats.ts'
-import { loadReaders, type RasterFile } from '../readers.ts'
+import { isWithin, loadReaders, type RasterFile } from '../readers.ts'
 import { openRaster } from './file.ts'
 import type { LayerFiles } from './layers.ts'
 
@@ -143,7 +143,10 @@ export class OpenFiles {
       const raster = await rasterIn(archive.names, archivePath, path.slice(archivePath.length + 1))
       const folder = await this.#folderOf(archivePath, basename(archivePath))
       const stem = `${stemOf(raster)}.`
-      for (const name of archive.names) if (name.startsWith(stem)) await this.#unpack(archive, name, folder)
+      for (const name of archive.names) {
+        if (!name.endsWith('/') && (name.startsWith(stem) || isWithin(name, raster)))
+          await this.#unpack(archive, name, folder)
+      }
       return join(folder, raster)
     } catch (error) {
       if (error instanceof OperatorError) throw error

@@ -279,6 +279,55 @@ test('archives of Finder, packed files, capitals and signs in names are read, an
   expect(loaded, stderr).toBe(0)
 })
 
+test('a Zarr is read whatever its folder is called, and without one in an archive', async () => {
+  const folder = await newFolder()
+  const floats = (values: number[]) => Buffer.from(Float32Array.from(values).buffer)
+  const array = (shape: number[]) =>
+    Buffer.from(
+      JSON.stringify({
+        ...{ zarr_format: 2, shape, chunks: shape, dtype: '<f4', order: 'C' },
+        ...{ fill_value: null, filters: null, compressor: null },
+      }),
+    )
+  const said = (dimensions: string[], units: string) =>
+    Buffer.from(JSON.stringify({ _ARRAY_DIMENSIONS: dimensions, units }))
+  const [north, east] = [
+    Array.from({ length: 20 }, (_, at) => 14 - at / 2),
+    Array.from({ length: 25 }, (_, at) => 34 + at / 2),
+  ]
+  const files = {
+    '.zgroup': Buffer.from('{"zarr_format": 2}'),
+    '.zattrs': Buffer.from(JSON.stringify(NOTES)),
+    'lat/.zarray': array([20]),
+    'lat/.zattrs': said(['lat'], 'degrees_north'),
+    'lat/0': floats(north),
+    'lon/.zarray': array([25]),
+    'lon/.zattrs': said(['lon'], 'degrees_east'),
+    'lon/0': floats(east),
+    'urea/.zarray': array([20, 25]),
+    'urea/.zattrs': said(['lat', 'lon'], 'kg/ha'),
+    'urea/0.0': floats(north.flatMap((y) => east.map((x) => x + y))),
+  }
+  await writeFile(
+    join(folder, 'et_wheat_urea_below_202607.zip'),
+    zipSync({ ...files, 'urea/0.0': floats(Array(500).fill(33)) }),
+  )
+  for (const [name, bytes] of Object.entries(files)) {
+    const path = join(folder, 'et_wheat_urea_normal_202607', name)
+    await mkdir(join(path, '..'), { recursive: true })
+    await writeFile(path, bytes)
+  }
+  const { code, drafted } = await draft(folder, ...GIVEN)
+  expect([code, drafted.questions]).toEqual([0, []])
+  const [manifest] = drafted.manifests
+  expect(manifest?.layers.map(({ file, scenario }) => [file, scenario?.value])).toEqual([
+    ['et_wheat_urea_below_202607.zip', 'Below Normal'],
+    ['et_wheat_urea_normal_202607', 'Normal'],
+  ])
+  const { code: loaded, stderr } = await agro('ingest', manifest?.manifest ?? '', '--dry-run')
+  expect(loaded, stderr).toBe(0)
+})
+
 test('words of the operator come before those of the table', async () => {
   const folder = await newFolder()
   await writeRaster(join(folder, 'et_wheat_cbe_an_202607.tif'), [{ valueAt: smooth(30, 199) }])

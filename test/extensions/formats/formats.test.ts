@@ -143,6 +143,15 @@ test('a folder of Zarr has the digest of its files, as sha256sum has it, and is 
   await writeFile(join(folder, 'field.zip'), zipSync(Object.fromEntries(entries)))
   for (const file of ['field.zip', 'field.zip/a/field.zarr'])
     expect((await load({ file })).rows).toEqual(rows)
+  // Its content alone, and in a folder of any name.
+  for (const inside of ['', 'a/b/']) {
+    const named = Object.entries(written).map(([name, content]) => [inside + name, Buffer.from(content)])
+    // As `zip -r` does.
+    named.push([`${inside}yield/`, Buffer.alloc(0)])
+    await writeFile(join(folder, 'plain.zip'), zipSync(Object.fromEntries(named)))
+    expect((await load({ file: 'plain.zip' })).rows).toEqual(rows)
+    expect((await load({ file: join('plain.zip', inside) })).rows).toEqual(rows)
+  }
 })
 
 test('an ESRI ASCII grid is loaded in the CRS of its .prj, also in an archive', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXTENSIONS } from '#src/extensions/index.ts'
@@ -118,6 +118,34 @@ describe.skipIf(!hasGdal)('a file that GDAL has made is read as GDAL reads it (D
     translate(...made, `base-${name}.tif`, name)
     translate(name.endsWith('.zarr') ? `ZARR:${name}` : name, `${name}.tif`)
     expect(await contentOf(await opened(name))).toEqual(await contentOf(await opened(`${name}.tif`)))
+  })
+
+  test.each([
+    'EPSG:32637',
+    'ESRI:102022',
+    'EPSG:20137',
+    '+proj=laea +lat_0=5 +lon_0=20 +datum=WGS84 +units=m',
+    '+proj=laea +lat_0=5 +lon_0=20 +R=6371000 +units=m',
+    '+proj=lcc +lat_1=-10 +lat_2=20 +lat_0=5 +lon_0=20 +x_0=500000 +datum=WGS84 +units=m',
+  ])('%s in the parameters of CF alone is where GDAL has it', async (srs) => {
+    translate('-a_srs', srs, '-a_ullr', '400000', '900000', '437000', '877000', 'base.asc', 'cf.tif')
+    translate(...netcdf('NC', 'WRITE_GDAL_TAGS=NO'), 'cf.tif', 'cf.nc')
+    const written = await readFile(join(folder, 'cf.nc'))
+    const wkt = written.indexOf('crs_wkt')
+    expect(wkt).toBeGreaterThan(0)
+    written.write('not_wkt', wkt)
+    await writeFile(join(folder, 'cf.nc'), written)
+    const run = (command: string, ...of: string[]) =>
+      execFileSync(command, of, {
+        cwd: folder,
+        input: '400000 900000\n437000 877000\n',
+        encoding: 'utf8',
+      }).trim()
+    const { crs } = await opened('cf.nc')
+    const proj = crs.kind === 'text' ? (crs.proj ?? '') : ''
+    const moved = run('gdaltransform', '-s_srs', proj, '-t_srs', run('gdalsrsinfo', '-o', 'proj4', 'cf.nc'))
+    const metres = moved.split(/\s+/).map((number) => Math.round(1000 * Number(number)) / 1000)
+    expect(metres).toEqual([400000, 900000, 0, 437000, 877000, 0])
   })
 
   test('of several variables each is a band, by its name, and so is each band of a GeoTIFF', async () => {
