@@ -7,6 +7,7 @@ import { startApp } from '#test/setup/app.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { ownDatabase } from '#test/setup/open-service.ts'
+import { zarrBytes, zarrField } from '#test/setup/zarr.ts'
 import { type Drafted, draftFolder, GIVEN, NOTES } from './drafting.ts'
 import { PLACES, smooth, writeRaster, writeSeason } from './drop.ts'
 
@@ -281,38 +282,18 @@ test('archives of Finder, packed files, capitals and signs in names are read, an
 
 test('a Zarr is read whatever its folder is called, and without one in an archive', async () => {
   const folder = await newFolder()
-  const floats = (values: number[]) => Buffer.from(Float32Array.from(values).buffer)
-  const array = (shape: number[]) =>
-    Buffer.from(
-      JSON.stringify({
-        ...{ zarr_format: 2, shape, chunks: shape, dtype: '<f4', order: 'C' },
-        ...{ fill_value: null, filters: null, compressor: null },
-      }),
-    )
-  const said = (dimensions: string[], units: string) =>
-    Buffer.from(JSON.stringify({ _ARRAY_DIMENSIONS: dimensions, units }))
-  const [north, east] = [
-    Array.from({ length: 20 }, (_, at) => 14 - at / 2),
-    Array.from({ length: 25 }, (_, at) => 34 + at / 2),
+  const [north, east] = [20, 25].map((length) => Array.from({ length }, (_, at) => at / 2)) as [
+    number[],
+    number[],
   ]
-  const files = {
-    '.zgroup': Buffer.from('{"zarr_format": 2}'),
-    '.zattrs': Buffer.from(JSON.stringify(NOTES)),
-    'lat/.zarray': array([20]),
-    'lat/.zattrs': said(['lat'], 'degrees_north'),
-    'lat/0': floats(north),
-    'lon/.zarray': array([25]),
-    'lon/.zattrs': said(['lon'], 'degrees_east'),
-    'lon/0': floats(east),
-    'urea/.zarray': array([20, 25]),
-    'urea/.zattrs': said(['lat', 'lon'], 'kg/ha'),
-    'urea/0.0': floats(north.flatMap((y) => east.map((x) => x + y))),
+  const [lat, lon] = [north.map((at) => 14 - at), east.map((at) => 34 + at)]
+  const filesOf = (rate: number) => {
+    const values = lat.flatMap((y) => lon.map((x) => rate + x + y))
+    return zarrBytes(zarrField('urea', lat, lon, values, { units: 'kg/ha' }))
   }
-  await writeFile(
-    join(folder, 'et_wheat_urea_below_202607.zip'),
-    zipSync({ ...files, 'urea/0.0': floats(Array(500).fill(33)) }),
-  )
-  for (const [name, bytes] of Object.entries(files)) {
+  const zip = zipSync(Object.fromEntries(filesOf(0)))
+  await writeFile(join(folder, 'et_wheat_urea_below_202607.zip'), zip)
+  for (const [name, bytes] of filesOf(9)) {
     const path = join(folder, 'et_wheat_urea_normal_202607', name)
     await mkdir(join(path, '..'), { recursive: true })
     await writeFile(path, bytes)

@@ -11,6 +11,7 @@ import { digestFile } from '#src/ingest/geotiff/source.ts'
 import { ingestManifest, type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { zarrBytes, zarrField } from '#test/setup/zarr.ts'
 import { type WrittenVariable, writeNetcdf } from './written-netcdf.ts'
 
 /** Of Ethiopia, from south to north, and once around the Earth from Greenwich on. */
@@ -104,51 +105,26 @@ test('files in archives and packed with gzip have the pixels that they have outs
 
 test('a folder of Zarr has the digest of its files, as sha256sum has it, and is read in an archive as well', async () => {
   const path = join(folder, 'field.zarr')
-  const array = (shape: number[], dtype: string) =>
-    JSON.stringify({
-      zarr_format: 2,
-      shape,
-      chunks: shape,
-      dtype,
-      order: 'C',
-      fill_value: null,
-      filters: null,
-      compressor: null,
-    })
-  const written: Record<string, string | Buffer> = {
-    '.zgroup': '{"zarr_format": 2}',
-    'yield/.zarray': array([LAT.length, 4], '<f4'),
-    'yield/.zattrs': '{"_ARRAY_DIMENSIONS": ["lat", "lon"]}',
-    'yield/0.0': Buffer.from(Float32Array.from({ length: LAT.length * 4 }, (_, at) => at + 1).buffer),
-    'lat/.zarray': array([LAT.length], '<f8'),
-    'lat/.zattrs': '{"_ARRAY_DIMENSIONS": ["lat"], "units": "degrees_north"}',
-    'lat/0': Buffer.from(Float64Array.from(LAT).buffer),
-    'lon/.zarray': array([4], '<f8'),
-    'lon/.zattrs': '{"_ARRAY_DIMENSIONS": ["lon"], "units": "degrees_east"}',
-    'lon/0': Buffer.from(Float64Array.from([38, 38.5, 39, 39.5]).buffer),
-  }
-  for (const [name, content] of Object.entries(written)) {
+  const values = Array.from({ length: LAT.length * 4 }, (_, at) => at + 1)
+  const written = zarrBytes(zarrField('yield', LAT, [38, 38.5, 39, 39.5], values))
+  for (const [name, bytes] of written) {
     await mkdir(join(path, name, '..'), { recursive: true })
-    await writeFile(join(path, name), content)
+    await writeFile(join(path, name), bytes)
   }
   const { rows } = await load({ file: 'field.zarr' })
   expect(rows).toMatchObject([{ minimum: 1, maximum: LAT.length * 4 }])
   const line = 'find * .z* -type f | LC_ALL=C sort | xargs sha256sum | sha256sum'
   const [sum] = execFileSync('sh', ['-c', line], { cwd: path, encoding: 'utf8' }).split(' ')
   expect((await digestFile(path)).sha256).toBe(sum)
-  const entries = Object.entries(written).map(([name, content]) => [
-    `a/field.zarr/${name}`,
-    Buffer.from(content),
-  ])
-  await writeFile(join(folder, 'field.zip'), zipSync(Object.fromEntries(entries)))
+  const zip = (inside: string, more: [string, Buffer][] = []) =>
+    zipSync(Object.fromEntries([...written, ...more].map(([name, bytes]) => [inside + name, bytes])))
+  await writeFile(join(folder, 'field.zip'), zip('a/field.zarr/'))
   for (const file of ['field.zip', 'field.zip/a/field.zarr'])
     expect((await load({ file })).rows).toEqual(rows)
   // Its content alone, and in a folder of any name.
   for (const inside of ['', 'a/b/']) {
-    const named = Object.entries(written).map(([name, content]) => [inside + name, Buffer.from(content)])
-    // As `zip -r` does.
-    named.push([`${inside}yield/`, Buffer.alloc(0)])
-    await writeFile(join(folder, 'plain.zip'), zipSync(Object.fromEntries(named)))
+    // With an entry of a folder, as `zip -r` has it.
+    await writeFile(join(folder, 'plain.zip'), zip(inside, [['yield/', Buffer.alloc(0)]]))
     expect((await load({ file: 'plain.zip' })).rows).toEqual(rows)
     expect((await load({ file: join('plain.zip', inside) })).rows).toEqual(rows)
   }

@@ -1,23 +1,11 @@
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
-import { EXTENSIONS } from '#src/extensions/index.ts'
+import { expect, test } from 'vitest'
 import { openRaster } from '#src/ingest/geotiff/file.ts'
 import type { MeantBand } from '#src/ingest/readers.ts'
-import { newFolder } from '#test/setup/folders.ts'
+import { GRID, LAT, LON, openFrame, VALUES } from './frame.ts'
 import { type WrittenNetcdf, type WrittenVariable, writeNetcdf } from './written-netcdf.ts'
 
-const LAT = [10.5, 9.5, 8.5]
-const LON = [36.5, 37.5, 38.5, 39.5]
-const VALUES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
-const GRID = { originX: 36, originY: 11, pixelWidth: 1, pixelHeight: -1, width: 4, height: 3 }
-
-let folder = ''
-let files = 0
-beforeAll(async () => {
-  expect(EXTENSIONS.map(({ name }) => name)).toContain('formats')
-  folder = await newFolder()
-})
+const frame = openFrame()
 
 const axis = (
   name: string,
@@ -43,49 +31,18 @@ function field(variable: Partial<WrittenVariable> = {}, more: Partial<WrittenNet
   }
 }
 
-const open = async (written: WrittenNetcdf | Buffer) => {
-  const path = join(folder, `${files++}.nc`)
+async function write(written: WrittenNetcdf | Buffer): Promise<string> {
+  const path = frame.newPath('.nc')
   await writeFile(path, Buffer.isBuffer(written) ? written : writeNetcdf(written))
-  return openRaster(path)
+  return path
 }
 
-/** A band as the core sees it, and the whole of its pixels. */
-async function read(written: WrittenNetcdf, entry: MeantBand = {}) {
-  const file = await open(written)
-  const notes = new Set<string>()
-  const { number, ...band } = file.band(entry, notes)
-  const { width, height } = file.grid
-  const [pixels] = await file.read({ column: 0, row: 0, width, height }, [number])
-  // In parts, which begin elsewhere in what is stored.
-  const [part] = await file.read({ column: 1, row: 1, width: 2, height: 2 }, [number])
-  const at = (row: number, column: number) => pixels?.[row * width + column]
-  expect(Array.from(part ?? [])).toEqual([at(1, 1), at(1, 2), at(2, 1), at(2, 2)])
-  await file.close()
-  return {
-    ...band,
-    grid: file.grid,
-    crs: file.crs,
-    notes: [...file.notes, ...notes].map((note) => note.replace(file.path, 'x.nc')),
-    pixels: Array.from(pixels ?? []),
-  }
-}
+const open = async (written: WrittenNetcdf) => openRaster(await write(written))
 
-async function refusalOf(written: WrittenNetcdf | Buffer, entry: MeantBand = {}): Promise<string> {
-  const error = await open(written)
-    .then(async (file) => {
-      try {
-        const { number } = file.band(entry, new Set())
-        await file.read({ column: 0, row: 0, width: file.grid.width, height: file.grid.height }, [number])
-      } finally {
-        await file.close()
-      }
-    })
-    .catch((error: Error) => error)
-  expect(error).toMatchObject({ name: 'OperatorError' })
-  return (error as Error).message
-    .replaceAll(`${folder}/`, '')
-    .replaceAll(/\b\d+(?=\.nc\b|-\w+\.tif|\.tif)/g, 'N')
-}
+const read = async (written: WrittenNetcdf, entry: MeantBand = {}) => frame.read(await write(written), entry)
+
+const refusalOf = async (written: WrittenNetcdf | Buffer, entry: MeantBand = {}) =>
+  frame.refusalOf(await write(written), entry)
 
 test.each([
   ['south', LAT.toReversed(), LON],
@@ -104,7 +61,7 @@ test.each([
     const found = await read(turned)
     expect(found).toEqual(await read(field()))
     expect(found).toMatchObject({ grid: GRID, pixels: VALUES, crs: { kind: 'epsg', code: 4326 } })
-    expect(found.notes).toEqual(['x.nc: yield names no CRS: its degrees are read as those of WGS 84.'])
+    expect(found.notes).toEqual(['x: yield names no CRS: its degrees are read as those of WGS 84.'])
   },
 )
 
@@ -406,7 +363,7 @@ test('a file that ends anywhere, or has any byte changed, is read or refused wit
   for (let at = 4; at < whole.length; at += 7) {
     const damaged = Buffer.from(whole)
     damaged[at] = (damaged[at] as number) ^ 0xff
-    const error = await open(damaged)
+    const error = await openRaster(await write(damaged))
       .then((file) => file.close())
       .catch((error: Error) => error)
     if (error) expect(error).toMatchObject({ name: 'OperatorError' })
