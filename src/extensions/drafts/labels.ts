@@ -145,6 +145,7 @@ function labelBand(band: Band, texts: readonly Text[], vocabulary: Vocabulary): 
   // Beside a certain word one more may say another thing.
   const isSaid = ({ kind, means }: Meaning) =>
     conflicts.some((one) => one.kind === kind) ||
+    (kind === 'product' && labels.input?.meaning?.of === means) ||
     (labels[kind] !== undefined && (labels[kind].value === means || !CONTRADICTED.includes(kind)))
   const open = [
     ...unsure

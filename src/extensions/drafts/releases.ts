@@ -38,7 +38,8 @@ export interface DraftRelease {
 /** Empty where nothing is known. */
 export function labelsText({ members }: Pick<DraftLayer, 'members'>): string {
   const { input, scenario, condition, role } = members
-  return [input, scenario, condition, role].flatMap((one) => one?.value ?? []).join(', ')
+  const values = [input, scenario, condition, role].flatMap((one) => one?.value ?? [])
+  return values.filter((value) => value !== 'value').join(', ')
 }
 
 export interface Sorted {

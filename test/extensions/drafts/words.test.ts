@@ -118,6 +118,19 @@ test.each(SINGLE)('%s is read', (file, expected) => {
   expect(band?.asked.filter((member) => member in expected)).toEqual([])
 })
 
+test('moyenne is a season beside two others, and the middle of a range beside its ends', () => {
+  const seasons = ['humide', 'moyenne', 'sèche'].map(
+    (word) => `ETH - dose Urée - blé - année ${word} - 2026 juillet.tif`,
+  )
+  const said = read(seasons)
+  expect(said.map(({ said }) => said.scenario)).toEqual(['Above Normal', 'Normal', 'Below Normal'])
+  expect(said.flatMap(({ asked }) => asked)).toEqual([])
+  const ends = ['borne_inf', 'moyenne', 'borne_sup'].map(
+    (word) => `eth_ble_rendement_normale_${word}_202607.tif`,
+  )
+  expect(read(ends).map(({ said }) => said.role)).toEqual(['low', undefined, 'high'])
+})
+
 test('letters count where sisters have others at their place, and are a question alone', () => {
   const sisters = ['an', 'nn', 'bn'].map((word) => `eth_wheat_urea_${word}_202607.tif`)
   expect(read(sisters).map(({ said }) => said.scenario)).toEqual(['Above Normal', 'Normal', 'Below Normal'])
