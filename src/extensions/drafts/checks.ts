@@ -8,13 +8,22 @@ import {
   type Around,
   type Ask,
   type CheckedLayer,
-  groupBy,
   isMeasured,
   keyOf,
   measuredOf,
   sisterKey,
 } from './layers.ts'
-import { type Answers, KEEP, LEAVE_OUT, nameBand, nameBands, type Question, TILES, YES } from './questions.ts'
+import {
+  type Answers,
+  groupBy,
+  KEEP,
+  LEAVE_OUT,
+  nameBand,
+  nameBands,
+  type Question,
+  TILES,
+  YES,
+} from './questions.ts'
 import { type DraftLayer, type DraftRelease, labelsText } from './releases.ts'
 import { askScales, askUnits, convert } from './scales.ts'
 

@@ -11,8 +11,8 @@ import { type Band, type Drop, joinTiles, listTexts, listTiles, type Measured, m
 import { type Checked, checkRelease, lacksLabels, twiceId } from './checks.ts'
 import { COVERED, fitExtent } from './heads.ts'
 import type { Guess } from './labels.ts'
-import { type CheckedLayer, groupBy, keyOf, type Published, sisterKey } from './layers.ts'
-import { type Answers, nameBand, nameBands, type Question, TILES } from './questions.ts'
+import { type CheckedLayer, keyOf, type Published, sisterKey } from './layers.ts'
+import { type Answers, answered, groupBy, nameBand, nameBands, type Question, TILES } from './questions.ts'
 import { type DraftLayer, type DraftRelease, sortBands } from './releases.ts'
 import { type Catalogue, partsOf, readVocabulary, type Vocabulary } from './vocabulary.ts'
 
@@ -206,19 +206,13 @@ function finish(
     if (value !== undefined && found.length === 1) {
       return { value, from: stated.length > 0 ? 'as given' : 'in the metadata of the files' }
     }
-    const candidates = [...found, ...(published?.[member] ? [published[member]] : [])]
+    const candidates = [...new Set([...found, ...(published?.[member] ? [published[member]] : [])])]
+    const read = texts.length > 0 ? ` (read ${texts.join(', ')})` : ''
     const text =
       found.length > 1
         ? 'the files name several: which is right?'
-        : `no metadata of a file name it${texts.length > 0 ? ` (read ${texts.join(', ')})` : ''}: what does the catalog say?`
-    questions.push({
-      id: member,
-      member,
-      text,
-      candidates: [...new Set(candidates)],
-      bands: [],
-      isOpen: true,
-    })
+        : `no metadata of a file name it${read}: what does the catalog say?`
+    questions.push({ id: member, member, text, candidates, bands: [], isOpen: true })
     return undefined
   }
   const source = origin('source', /^(?:source|institution|TIFFTAG_ARTIST)$/i)
@@ -250,28 +244,20 @@ function askPart(
   questions: Question[],
 ): Guess | undefined {
   const found = countries.find(({ code }) => code === country?.value)
-  const bands = layers.flatMap(({ band }) => {
+  const parts = layers.flatMap(({ band }) => {
     if (!band.measured || !found?.extent) return []
     const { inside, covered } = fitExtent(band.measured.extent, found.extent)
     return inside > 0 && covered < COVERED ? [{ band, covered }] : []
   })
-  const [first] = bands
+  const [first] = parts
   if (!found || !first) return undefined
   const id = `part ${first.band.file}`
   const answer = answers.get(id)
-  if (answer) return { value: answer, from: 'answered' }
-  const of = nameBands(bands.map(({ band }) => band))
-  const text = `${of} ${bands.length === 1 ? 'covers' : 'cover'} ${percentText(first.covered)} of the extent of ${found.name}: is a part of the country meant? Then allow: ${ALLOW_EXTENT}.`
+  if (answer) return answered(answer)
+  const bands = parts.map(({ band }) => band)
+  const text = `${nameBands(bands)} ${bands.length === 1 ? 'covers' : 'cover'} ${percentText(first.covered)} of the extent of ${found.name}: is a part of the country meant? Then allow: ${ALLOW_EXTENT}.`
   const candidates = [ALLOW_EXTENT]
-  questions.push({
-    id,
-    member: 'allow',
-    text,
-    candidates,
-    bands: bands.map(({ band }) => band),
-    isOpen: false,
-    isYesNo: true,
-  })
+  questions.push({ id, member: 'allow', text, candidates, bands, isOpen: false, isYesNo: true })
   return { value: ALLOW_EXTENT, from: 'where the question above is answered so' }
 }
 
@@ -298,7 +284,7 @@ function describeConditions(
   for (const layer of lacking) {
     const id = `condition of ${nameBand(layer.band)}`
     const answer = answers.get(id)
-    if (answer) layer.members.condition = { value: answer, from: 'answered' }
+    if (answer) layer.members.condition = answered(answer)
     else {
       const text = `${nameBand(layer.band)} names none, and other files are for ${found.join(', ')}: for which is it?`
       questions.push({ id, member: 'condition', text, candidates: found, bands: [layer.band], isOpen: true })
@@ -322,7 +308,7 @@ function describeConditions(
         ? { value: asks, from: 'of these conditions in the table of words' }
         : { value: 'Which kind of field is it?', from: 'no one question of the table of words fits all' },
     titles,
-    default: answer ? { value: answer, from: 'answered' } : undefined,
+    default: answer ? answered(answer) : undefined,
   }
 }
 
@@ -337,7 +323,7 @@ function askCrop(
   if (!country || !crop || country.crops.includes(crop.value) || crop.from === 'answered') return
   const id = `crop ${crop.value} of ${country.code}`
   const answer = answers.get(id)
-  if (answer) head.crop = { value: answer, from: 'answered' }
+  if (answer) head.crop = answered(answer)
   else {
     const bands = layers.map(({ band }) => band)
     const text = `${country.name} does not offer ${crop.value} (${crop.from}; ${nameBands(bands)}): offer it first (\`agro crops offer ${country.code} ${crop.value}\`), or choose another`

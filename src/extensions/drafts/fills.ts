@@ -4,8 +4,8 @@ import type { Extreme } from '#src/ingest/statistics.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import { sameGrid } from '#src/raster/grid.ts'
 import type { Measured } from './bands.ts'
-import { type Ask, alsoText, type CheckedLayer, groupBy, isMeasured, measuredOf, median } from './layers.ts'
-import { type Answers, answered, KEEP, LEAVE_OUT, nameBand } from './questions.ts'
+import { type Ask, alsoText, type CheckedLayer, isMeasured, measuredOf, median } from './layers.ts'
+import { type Answers, answered, groupBy, KEEP, LEAVE_OUT, nameBand } from './questions.ts'
 import type { DraftRelease } from './releases.ts'
 
 /** In shares of the pixels: less may be a coast. */

@@ -6,6 +6,7 @@ import {
   type Answers,
   answered,
   ask,
+  groupBy,
   LEAVE_OUT,
   memberOf,
   nameBand,
@@ -71,14 +72,8 @@ function readProduct(one: LabelledBand, answers: Answers, questions: Questions):
   const answer = answers.get(id)
   if (answer) return answered(answer)
   const text = `which is right? ${product.value} (${product.from}) or ${of} (${input.from})`
-  ask(questions, {
-    id,
-    member: 'product',
-    text,
-    candidates: [product.value, of],
-    bands: [one.band],
-    isOpen: false,
-  })
+  const candidates = [product.value, of]
+  ask(questions, { id, member: 'product', text, candidates, bands: [one.band], isOpen: false })
   return undefined
 }
 
@@ -169,35 +164,27 @@ interface Heads {
 function askHead(kind: Head, lacking: LabelledBand[], all: Heads): void {
   const { heads, catalogue, vocabulary, answers, questions } = all
   const others = [...heads.values()].flatMap((head) => head[kind]?.value ?? [])
-  const groups = new Map<string, LabelledBand[]>()
-  for (const one of lacking) {
+  const listCandidates = (one: LabelledBand) => {
     const country = catalogue.countries.find(({ code }) => code === heads.get(one)?.country?.value)
     const usual =
       kind === 'crop' ? (country?.crops ?? []) : kind === 'product' ? [...PRODUCT_CODES, LEAVE_OUT] : []
-    const candidates = [...new Set([...others, ...usual])]
-    groups.set(JSON.stringify(candidates), [...(groups.get(JSON.stringify(candidates)) ?? []), one])
+    return [...new Set([...others, ...usual])]
   }
-  for (const [key, bands] of groups) {
-    const candidates: string[] = JSON.parse(key)
-    const id = `${kind} of ${nameBand((bands[0] as LabelledBand).band)}`
+  for (const group of groupBy(lacking, (one) => listCandidates(one).join('\n'))) {
+    const [first] = group as [LabelledBand]
+    const candidates = listCandidates(first)
+    const id = `${kind} of ${nameBand(first.band)}`
     const answer = answers.get(id)
     const value = answer && (vocabulary.findOf(kind, answer)?.means ?? answer)
     const likeliest = candidates.length === 1 ? candidates[0] : undefined
-    for (const one of bands) {
+    for (const one of group) {
       const head = heads.get(one) as ReleaseHead
       if (value !== undefined) head[kind] = { value, from: 'answered' }
       else if (likeliest !== undefined)
         head[kind] = { value: likeliest, from: 'as all others have it, or the only one' }
     }
     if (value !== undefined) continue
-    const text = unsaidText(bands.map(({ band }) => band))
-    ask(questions, {
-      id,
-      member: memberOf(kind),
-      text,
-      candidates,
-      bands: bands.map(({ band }) => band),
-      isOpen: true,
-    })
+    const bands = group.map(({ band }) => band)
+    ask(questions, { id, member: memberOf(kind), text: unsaidText(bands), candidates, bands, isOpen: true })
   }
 }

@@ -67,35 +67,23 @@ export function labelBands({ bands }: Drop, vocabulary: Vocabulary): LabelledBan
     const described = bands
       .filter(({ file }) => file === band.file)
       .map(({ description = '' }) => read(description))
+    const own = { sisters: ofNames, isFolder: false }
+    const outer = { where: 'in the name of the folder', sisters: ofFolders, isFolder: true }
+    const notes = Object.entries(band.notes).filter(([name]) => TELLING.test(name))
     const texts: Text[] = [
       {
-        where: 'in the name of the band',
-        read: read(band.description ?? ''),
-        sisters: new Sisters(described),
-        isFolder: false,
+        ...{ where: 'in the name of the band', read: read(band.description ?? '') },
+        ...{ sisters: new Sisters(described), isFolder: false },
       },
-      ...Object.entries(band.notes)
-        .filter(([name]) => TELLING.test(name))
-        .map(([name, text]) => ({
-          where: `in its metadata (${name})`,
-          read: read(text),
-          sisters: ofNames,
-          isFolder: false,
-          isProse: true as const,
-        })),
-      { where: 'in the name', read: read(nameOf(band)), sisters: ofNames, isFolder: false },
-      ...foldersOf(band).map((folder) => ({
-        where: 'in the name of the folder',
-        read: read(folder.replace(/\.zip$/i, '')),
-        sisters: ofFolders,
-        isFolder: true,
-      })),
+      ...notes.map(([name, text]): Text => {
+        return { ...own, where: `in its metadata (${name})`, read: read(text), isProse: true }
+      }),
+      { ...own, where: 'in the name', read: read(nameOf(band)) },
+      ...foldersOf(band).map((folder) => ({ ...outer, read: read(folder.replace(/\.zip$/i, '')) })),
       // A folder of a month within that of its year.
       {
-        where: 'in the names of the folders',
+        ...{ ...outer, where: 'in the names of the folders' },
         read: monthIn(read(foldersOf(band).toReversed().join(' '))),
-        sisters: ofFolders,
-        isFolder: true,
       },
     ]
     return labelBand(band, texts, vocabulary)
@@ -172,26 +160,12 @@ function listUnknown(words: string, where: string, vocabulary: Vocabulary): Open
     const found = vocabulary.near(word)
     if (!found) return []
     const { kind, means, of } = found.meaning
-    return [
-      {
-        word,
-        kind,
-        why: `${where} is nearly "${found.word}": does it mean that?`,
-        options: [{ kind, means, of }],
-        isUnknown: false,
-      },
-    ]
+    const why = `${where} is nearly "${found.word}": does it mean that?`
+    return [{ word, kind, why, options: [{ kind, means, of }], isUnknown: false }]
   })
   if (near.length > 0) return near
-  return [
-    {
-      word: words,
-      kind: undefined,
-      why: `${where} is not known: what does it mean?`,
-      options: [],
-      isUnknown: true,
-    },
-  ]
+  const why = `${where} is not known: what does it mean?`
+  return [{ word: words, kind: undefined, why, options: [], isUnknown: true }]
 }
 
 const PERCENT = 100

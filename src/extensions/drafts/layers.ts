@@ -36,12 +36,6 @@ export const keyOf = ({ members: { input, scenario, condition, role } }: DraftLa
 export const sisterKey = ({ members: { input, condition, role } }: DraftLayer) =>
   JSON.stringify([input?.value, condition?.value, role?.value])
 
-export function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Item[][] {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item])
-  return [...groups.values()]
-}
-
 export type Ask = (question: Question) => void
 
 export const measuredOf = (layer: CheckedLayer) => layer.band.measured as Measured

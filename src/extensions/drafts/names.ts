@@ -34,19 +34,7 @@ const YEAR_WORD = /^((?:19|20)\d\d)(\D+)$/
 const QUANTILE = /^(?:p|q|perc|pct|percentile|quantile)(\d\d)$/
 
 /** Dates behind these words are of the file, not of its month. */
-const OF_FILE = [
-  'v',
-  'ver',
-  'version',
-  'issued',
-  'issue',
-  'init',
-  'run',
-  'created',
-  'made',
-  'delivered',
-  'upload',
-]
+const OF_FILE = /^(?:v|ver|version|issued?|init|run|created|made|delivered|upload)$/
 
 const LEAST_UNKNOWN = 2
 
@@ -94,14 +82,8 @@ function readWords(parts: readonly string[], at: number, vocabulary: Vocabulary)
     if (!first) continue
     const text = words.join(' ')
     const isCode = first.kind === 'country' && text.length <= SHORT_CODE && at > 0
-    return {
-      kind: first.kind,
-      text,
-      at,
-      length,
-      options,
-      sure: options.length === 1 && first.sure && !isCode,
-    }
+    const sure = options.length === 1 && first.sure && !isCode
+    return { kind: first.kind, text, at, length, options, sure }
   }
   return undefined
 }
@@ -111,14 +93,8 @@ function readQuantile(parts: readonly string[], at: number): Reading | undefined
   const percent = Number(QUANTILE.exec(text)?.[1])
   if (!(percent > 0)) return undefined
   const means = percent === 50 ? 'value' : `${percent < 50 ? 'low' : 'high'} ${percent / 100}`
-  return {
-    kind: 'role',
-    text,
-    at,
-    length: 1,
-    options: [{ kind: 'role', means, sure: false }],
-    sure: percent === 50,
-  }
+  const options = [{ kind: 'role' as const, means, sure: false }]
+  return { kind: 'role', text, at, length: 1, options, sure: percent === 50 }
 }
 
 interface FoundMonth {
@@ -134,17 +110,11 @@ function readMonth(parts: readonly string[], at: number, vocabulary: Vocabulary)
   const own = parts.slice(at, at + length)
   // What a person has said of it.
   const said = vocabulary.find(own).find(({ means }) => !MONTH.test(means))
-  const isOfFile = OF_FILE.includes(parts[at - 1] ?? '') || said?.kind === 'nothing'
+  const isOfFile = OF_FILE.test(parts[at - 1] ?? '') || said?.kind === 'nothing'
   const kind = isOfFile ? 'nothing' : 'month'
   const isSure = sure || isOfFile || said !== undefined
-  return {
-    kind,
-    text: own.join('-'),
-    at,
-    length,
-    options: [{ kind, means: said?.means ?? month, sure: isSure }],
-    sure: isSure,
-  }
+  const options = [{ kind, means: said?.means ?? month, sure: isSure } as const]
+  return { kind, text: own.join('-'), at, length, options, sure: isSure }
 }
 
 /** A month such as `2026-07`. A day may be that of the file, and two numbers apart may be others. */

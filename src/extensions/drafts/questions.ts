@@ -68,3 +68,9 @@ export function memberOf(kind: Kind): string {
 }
 
 export const answered = (value: string): Guess => ({ value, from: 'answered' })
+
+export function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Item[][] {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item])
+  return [...groups.values()]
+}

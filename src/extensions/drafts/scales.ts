@@ -9,13 +9,12 @@ import {
   type Ask,
   alsoText,
   type CheckedLayer,
-  groupBy,
   isMeasured,
   measuredOf,
   median,
   type Published,
 } from './layers.ts'
-import { type Answers, KEEP, nameBand, nameBands, YES } from './questions.ts'
+import { type Answers, groupBy, KEEP, nameBand, nameBands, YES } from './questions.ts'
 import type { DraftLayer, DraftRelease } from './releases.ts'
 
 /** In kilograms a hectare. */

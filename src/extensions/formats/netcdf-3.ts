@@ -63,6 +63,7 @@ function openVariable(entry: Entry, header: Header, file: FileBytes, path: strin
   const read = pixelType
     ? createRead({ entry, shape, pixelType, step: stepOf(header), file, path })
     : () => Promise.reject(new Error(`${decodeName(entry.name)} has values of an unknown type`))
+  const start = shape.map(() => 0)
   return {
     name: decodeName(entry.name),
     dimensions,
@@ -71,16 +72,7 @@ function openVariable(entry: Entry, header: Header, file: FileBytes, path: strin
     attribute,
     chunk: shape.map((size, at) => (at === shape.length - 1 ? size : 1)),
     read,
-    ...(isText && {
-      readTexts: async () =>
-        splitTexts(
-          await read(
-            shape.map(() => 0),
-            shape,
-          ),
-          shape,
-        ),
-    }),
+    ...(isText && { readTexts: async () => splitTexts(await read(start, shape), shape) }),
   }
 }
 

@@ -129,13 +129,11 @@ function createStore(folder: string): Readable {
     if (!path.startsWith(folder + sep)) throw new Error(`${key} would lie elsewhere`)
     return path
   }
-  const openIfThere = async (key: string) => {
-    const file = await open(pathOf(key)).catch((error: NodeJS.ErrnoException) => {
+  const openIfThere = (key: string) =>
+    open(pathOf(key)).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
       throw error
     })
-    return file
-  }
   return {
     async get(key) {
       const file = await openIfThere(key)
