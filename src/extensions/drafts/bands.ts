@@ -106,7 +106,7 @@ function shortened(error: unknown, { path, file }: Candidate): string {
 async function readFileBands(database: Database, candidate: Candidate): Promise<Band[]> {
   const bands = await describeBands(candidate)
   try {
-    const measured = await measure(database, [candidate.path], bands)
+    const measured = await measure(database, bands)
     return bands.map((band) => ({ ...band, measured: measured.get(band.number) as Measured }))
   } catch (error) {
     const fault = shortened(error, candidate)
@@ -136,24 +136,18 @@ async function describeBands({ path, file }: Candidate): Promise<Band[]> {
 }
 
 /** As a load would read them; what they mean is not known yet. */
-function openBands(database: Database, bands: readonly { files: [string, ...string[]]; number: number }[]) {
+function openBands(database: Database, bands: readonly Band[]) {
+  const layers = bands.map((band, at) => {
+    const files = listTiles(band).map(({ path }) => path) as [string, ...string[]]
+    return { files, band: band.number, unit: '', decimals: 2, scenario: String(at) }
+  })
   return openGeoTiffs(database.writer, {
-    ...{ product: '', country_code: '', source: '', licence: '', lossy: true },
-    layers: bands.map(({ files, number }, at) => ({
-      ...{ files, band: number, unit: '', decimals: 2, scenario: String(at) },
-    })),
+    ...{ product: '', country_code: '', source: '', licence: '', lossy: true, layers },
   })
 }
 
-async function measure(
-  database: Database,
-  files: [string, ...string[]],
-  bands: readonly Band[],
-): Promise<Map<number, Measured>> {
-  const release = await openBands(
-    database,
-    bands.map(({ number }) => ({ files, number })),
-  )
+async function measure(database: Database, bands: readonly Band[]): Promise<Map<number, Measured>> {
+  const release = await openBands(database, bands)
   try {
     const measured = new Map<number, Measured>()
     for (const coverage of release.coverages) {
@@ -168,7 +162,7 @@ async function measure(
         measured.set(number, { grid, extent, pixels, share, statistics, offset, facts })
       }
     }
-    if (measured.size === 0) throw new OperatorError(`${files[0]} has no band of values.`)
+    if (measured.size === 0) throw new OperatorError(`${bands[0]?.path} has no band of values.`)
     return measured
   } finally {
     await release.close()
@@ -192,11 +186,10 @@ export async function joinTiles(
   const name = tiles.map(({ file }) => file).join(' ')
   const before = drop.joined.get(`${name} ${first.number}`)
   if (before) return before
-  const files = [first.path, ...others.map(({ path }) => path)] as [string, ...string[]]
-  const measured = await measure(database, files, [first]).catch(() => undefined)
+  const whole = { ...first, file: `${first.file} and ${others.length} more`, tiles }
+  const measured = (await measure(database, [whole]).catch(() => undefined))?.get(first.number)
   if (!measured) return undefined
-  const file = `${first.file} and ${others.length} more`
-  const joined = { ...first, file, tiles, measured: measured.get(first.number) as Measured }
+  const joined = { ...whole, measured }
   drop.joined.set(`${name} ${first.number}`, joined)
   return joined
 }
@@ -217,11 +210,7 @@ export async function matchValues(
   const name = all.map(({ file, number }) => `${file} ${number}`).join(' ')
   const before = drop.matched.get(name)
   if (before !== undefined) return before
-  const filesOf = (one: Band) => listTiles(one).map(({ path }) => path) as [string, ...string[]]
-  const release = await openBands(
-    database,
-    all.map((one) => ({ files: filesOf(one), number: one.number })),
-  )
+  const release = await openBands(database, all)
   try {
     let [whole, same] = [0, 0]
     const coverage = release.coverages[0] as CoverageSource

@@ -16,7 +16,7 @@ import {
 import {
   type Answers,
   groupBy,
-  KEEP,
+  keepOrLeave,
   LEAVE_OUT,
   nameBand,
   nameBands,
@@ -41,14 +41,7 @@ export function checkRelease(release: DraftRelease, around: Around): Checked {
   const out = release.layers.filter((layer) => isLeftOut(layer, release.layers, answers))
   const layers = release.layers
     .filter((layer) => !out.includes(layer))
-    .map(
-      (layer): CheckedLayer => ({
-        ...layer,
-        scale: convert(layer, release),
-        nodata: undefined,
-        note: undefined,
-      }),
-    )
+    .map((layer): CheckedLayer => ({ ...layer, scale: convert(layer, release), nodata: undefined }))
   for (const group of groupBy(layers, keyOf)) askTwice(group, release, around, ask)
   const isOfSeasons = release.product?.seasonal !== false
   const roleOf = ({ members }: DraftLayer) => members.role?.value ?? ''
@@ -128,15 +121,7 @@ function askGrids(sisters: readonly CheckedLayer[], answers: Answers, ask: Ask):
     const id = `grid ${nameBand(layer.band)}`
     if (!most || same === most.same || answers.has(id)) continue
     const text = `${nameBand(layer.band)} has another grid than its sisters (${gridsText(layer, most.layer)}): publish it on its own grid?`
-    ask({
-      id,
-      member: 'file',
-      text,
-      candidates: [KEEP, LEAVE_OUT],
-      bands: [layer.band],
-      isOpen: false,
-      isYesNo: true,
-    })
+    ask(keepOrLeave(id, 'file', text, layer.band))
   }
 }
 
@@ -154,16 +139,7 @@ function askUnlike(
     if (isAsked || answers.has(id) || !layers.some(({ band }) => band === layer.band)) continue
     const { value, from } = layer.members.scenario as Guess
     const text = `${nameBand(layer.band)} is for ${value} (${from}), and ${percentText(share)} of its values are those of ${SEASONS.join(', ')} there: is it right?`
-    const candidates = [KEEP, LEAVE_OUT]
-    questions.push({
-      id,
-      member: 'scenario',
-      text,
-      candidates,
-      bands: [layer.band],
-      isOpen: false,
-      isYesNo: true,
-    })
+    questions.push(keepOrLeave(id, 'scenario', text, layer.band))
   }
 }
 

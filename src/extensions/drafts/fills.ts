@@ -5,7 +5,7 @@ import { percentText, shortNumber } from '#src/lib/round.ts'
 import { sameGrid } from '#src/raster/grid.ts'
 import type { Measured } from './bands.ts'
 import { type Ask, alsoText, type CheckedLayer, isMeasured, measuredOf, median } from './layers.ts'
-import { type Answers, answered, groupBy, KEEP, LEAVE_OUT, nameBand } from './questions.ts'
+import { type Answers, answered, groupBy, KEEP, keepOrLeave, nameBand } from './questions.ts'
 import type { DraftRelease } from './releases.ts'
 
 /** In shares of the pixels: less may be a coast. */
@@ -52,15 +52,7 @@ export function askNodata(
     const id = `nodata ${nameBand(layer.band)}`
     if (usual - share <= CLEARLY || answers.has(id)) continue
     const text = `${sharesText(layer, usual)}: is its file whole?`
-    ask({
-      id,
-      member: 'nodata',
-      text,
-      candidates: [KEEP, LEAVE_OUT],
-      bands: [layer.band],
-      isOpen: false,
-      isYesNo: true,
-    })
+    ask(keepOrLeave(id, 'nodata', text, layer.band))
   }
   for (const group of groupBy(found, ({ value, isSure }) => `${value} ${isSure}`))
     askFill(group, product?.unit, answers, ask)

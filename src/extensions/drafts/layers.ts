@@ -10,7 +10,7 @@ export interface CheckedLayer extends DraftLayer {
   scale: Guess | undefined
   nodata: Guess | undefined
   /** For a person, where no question is. */
-  note: string | undefined
+  note?: string
 }
 
 /** What is published of the same product, country and crop. */

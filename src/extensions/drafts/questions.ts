@@ -34,6 +34,11 @@ export const IGNORE = 'nothing'
 export const YES = 'yes'
 export const TILES = 'all, as tiles of one layer'
 
+/** Whether a band is published as it is; yes keeps it. */
+export function keepOrLeave(id: string, member: string, text: string, band: Band): Question {
+  return { id, member, text, candidates: [KEEP, LEAVE_OUT], bands: [band], isOpen: false, isYesNo: true }
+}
+
 /** Names a band in a sentence. */
 export function nameBand({ file, number, count }: Band): string {
   return count === 1 ? file : `${file} band ${number}`
