@@ -55,7 +55,7 @@ describe('the source', () => {
       }
     }
     const unloaded = files.filter((file) => !loaders.has(file))
-    expect(unloaded.toSorted()).toEqual(['src/cli/agro.ts', 'src/data/embedded/worker.ts', 'src/server.ts'])
+    expect(unloaded.toSorted()).toEqual(['src/cli/agro.ts', 'src/server.ts'])
     // With an extension go those that need it.
     const goneTogether = EXTENSIONS.map(({ name }) => withDependents(name))
     const core = files.filter((file) => !file.startsWith('src/extensions/') && loaders.has(file))

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { beforeAll, expect } from 'vitest'
-import { EXTENSIONS } from '#src/extensions/index.ts'
 import { openRaster } from '#src/ingest/geotiff/file.ts'
 import type { MeantBand } from '#src/ingest/readers.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -16,7 +15,6 @@ export function openFrame() {
   let folder = ''
   let files = 0
   beforeAll(async () => {
-    expect(EXTENSIONS.map(({ name }) => name)).toContain('formats')
     folder = await newFolder()
   })
 

@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { openHdf5 } from '#src/extensions/formats/hdf5.ts'
 import { type ZarrFiles, zarrArray, zarrAxes, zarrBytes } from '#test/setup/zarr.ts'
 import { GRID, LAT, LON, openFrame, VALUES } from './frame.ts'
 
@@ -112,6 +113,29 @@ describe('HDF5', () => {
       const error = await read(await damagedAt(place)).catch((error: Error) => error)
       if (error instanceof Error) expect(error.name).toBe('OperatorError')
     }
+  })
+
+  test('damage on which the library gives up or looks for ever is an error in time, and the next file is read', async () => {
+    const { File } = await import('h5wasm/node')
+    const made = await write({ low: { data: new Float32Array(VALUES) } })
+    const path = newPath('.h5')
+    const file = new File(path, 'w')
+    file.create_attribute('seasons', ['dry', 'wet'])
+    file.close()
+    const whole = await readFile(path)
+    // Texts lie in it: the size of one is at 24.
+    const heap = whole.indexOf('GCOL')
+    expect(heap).toBeGreaterThan(0)
+    const failureAt = async (place: number) => {
+      const [copy, damaged] = [newPath('.h5'), Buffer.from(whole)]
+      damaged[heap + place] = (damaged[heap + place] as number) ^ 0xff
+      await writeFile(copy, damaged)
+      return openHdf5(copy, 5000).catch(({ message }: Error) => message)
+    }
+    expect(await failureAt(0)).toBe('the library of HDF5 gave up')
+    expect(await read(made, { band: 'low' })).toMatchObject({ pixels: VALUES })
+    expect(await failureAt(24)).toBe('its reading takes longer than 5 seconds')
+    expect(await read(made, { band: 'low' })).toMatchObject({ pixels: VALUES })
   })
 
   test('a file of HDF5 without scales has no grid, and says which variable it is of', async () => {
