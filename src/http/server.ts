@@ -20,14 +20,10 @@ type BuildCompiler = (shared: object, options: unknown) => Compile
 
 /** Compiles each schema once, with the options of its first server: Fastify compiles those of errors for each route. */
 export function compileOnce<Build extends object>(build: Build): Build {
-  interface Stored {
-    compiled: Map<string, unknown>
-    compile?: Compile
-  }
-  const cache = new Map<string, Stored>()
+  const cache = new Map<string, { compiled: Map<string, unknown>; compile: Compile | undefined }>()
   const buildOnce: BuildCompiler = (shared, options) => {
     const key = identifySchemas(shared)
-    const stored: Stored = cache.get(key) ?? { compiled: new Map() }
+    const stored = cache.get(key) ?? { compiled: new Map<string, unknown>(), compile: undefined }
     cache.set(key, stored)
     return (route) => {
       const schema = JSON.stringify(route.schema)
