@@ -144,12 +144,12 @@ function tilesOf({ release, layer, cut }: Tileset) {
 }
 
 /** Without a graphics card each pixel takes time, and a phone has three for one of the page. */
-function isDrawnInSoftware() {
+const IN_SOFTWARE = /swiftshader|llvmpipe|software/i.test(rendererName())
+
+function rendererName(): string {
   const context = document.createElement('canvas').getContext('webgl2')
   const names = context?.getExtension('WEBGL_debug_renderer_info')
-  return names
-    ? /swiftshader|llvmpipe|software/i.test(context?.getParameter(names.UNMASKED_RENDERER_WEBGL))
-    : false
+  return names ? context?.getParameter(names.UNMASKED_RENDERER_WEBGL) : ''
 }
 
 function mapIn(
@@ -172,7 +172,7 @@ function mapIn(
     maxZoom: 16,
     // Names that fade in are drawn anew for a third of a second.
     fadeDuration: 0,
-    ...(isDrawnInSoftware() && { pixelRatio: 1 }),
+    ...(IN_SOFTWARE && { pixelRatio: 1 }),
     locale: {
       'Map.Title': TEXTS.map.label,
       'NavigationControl.ZoomIn': TEXTS.map.zoomIn,

@@ -20,6 +20,8 @@ type Cell = string | number | null | undefined
 /** Numbers stand at the right, as `text` writes them. */
 interface Column {
   title: string
+  /** Names the row. */
+  head?: boolean
   number?: boolean
   text?: NumberText
 }
@@ -105,7 +107,8 @@ function rowOf({ cells, shown, mark }: Row, columns: Column[], numberText: Numbe
   const filled = cells.map((cell, place) => {
     const text = columns[place]?.text ?? numberText
     const content = contents?.[place] ?? (typeof cell === 'number' ? text(cell) : cell)
-    return element('td', { class: columns[place]?.number && 'number' }, content)
+    const { head, number } = columns[place] ?? {}
+    return element(head ? 'th' : 'td', { scope: head && 'row', class: number && 'number' }, content)
   })
   return element('tr', { class: mark }, ...filled)
 }

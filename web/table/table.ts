@@ -129,7 +129,7 @@ export function figureTable(
     tableOf({
       caption: figure.note,
       columns: [
-        { title: texts.area },
+        { title: texts.area, head: true },
         ...columns.map((title) => ({ title, number: true, text })),
         { title: texts.within },
       ],

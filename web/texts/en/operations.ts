@@ -1,6 +1,3 @@
-/** Columns of what a release answers for. */
-const SERIES = { product: 'Product', country: 'Country', crop: 'Crop', month: 'Forecast for' }
-
 /** What admins look at. */
 export const operations = {
   title: 'Operations',
@@ -8,7 +5,11 @@ export const operations = {
   adminsOnly: 'This is for admins. An operator makes an account one.',
   published: 'Published releases',
   publishedCaption: 'What answers now',
-  releaseColumns: { release: 'Release', ...SERIES, validUntil: 'Valid until', source: 'Source' },
+  releaseColumns: {
+    release: 'Release',
+    ...{ product: 'Product', country: 'Country', crop: 'Crop', month: 'Forecast for' },
+    ...{ validUntil: 'Valid until', source: 'Source' },
+  },
   usage: 'Usage and errors',
   summary: (
     { from, to }: Record<'from' | 'to', string>,
@@ -45,7 +46,10 @@ export const loads = {
   why: 'Releases that are being loaded now, and what is left of loads that were cut off. The next load of the same data clears that away.',
   none: 'There are none: all that was loaded is complete.',
   caption: 'Releases that are not complete',
-  columns: { release: 'Release', state: 'State', age: 'Begun', begun: 'At', ...SERIES, source: 'Source' },
+  columns: {
+    ...{ release: 'Release', state: 'State', age: 'Begun', begun: 'At' },
+    ...{ product: 'Product', country: 'Country', crop: 'Crop', month: 'Forecast for', source: 'Source' },
+  },
   states: {
     running: 'is being loaded',
     cut_off: 'interrupted',
@@ -67,7 +71,8 @@ export const releases = {
   } as Record<string, string>,
   columns: {
     ...{ release: 'Release', state: 'State', from: 'Published from', to: 'Published to' },
-    ...{ ...SERIES, source: 'Source', licence: 'Licence' },
+    ...{ product: 'Product', country: 'Country', crop: 'Crop', month: 'Forecast for' },
+    ...{ source: 'Source', licence: 'Licence' },
   },
   open: (release: string) => `Show ${release}`,
   from: (source: string, licence: string) => `Source: ${source}. Licence: ${licence}.`,
