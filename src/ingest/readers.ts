@@ -88,8 +88,10 @@ export interface RasterFile {
 
 /** Of an extension: reads what the core does not. */
 export interface RasterReader {
-  /** Of the names of its files, or of the folders that are its files. */
+  /** Of the names of its files. */
   ending: RegExp
+  /** Of the names of folders that are rasters. */
+  folder: RegExp
   /** Of the names of files at the top of a folder that is a raster, whatever it is called. */
   top: RegExp
   /** @param beginning one character a byte; empty for a folder @returns undefined for other formats */
@@ -119,16 +121,23 @@ const GEOTIFF = /\.tiff?$/i
 /** The rasters of an archive by their names: files, and folders that are one, which may be all of it: ''. */
 export async function listRasters(names: readonly string[]): Promise<string[]> {
   const readers = await loadReaders()
-  const isRaster = (name: string) => GEOTIFF.test(name) || readers.some(({ ending }) => ending.test(name))
+  const isFile = (name: string) => GEOTIFF.test(name) || readers.some(({ ending }) => ending.test(name))
+  const isFolder = (name: string) => readers.some(({ folder }) => folder.test(name))
+  const folders = new Set<string>()
   const found = names.flatMap((name) => {
-    const parts = name.split('/')
-    const last = parts.length - 1
-    const isTop = readers.some(({ top }) => top.test(parts[last] as string))
-    const at = parts.findIndex(isRaster)
-    return at < 0 && !isTop ? [] : [parts.slice(0, at < 0 ? last : at + 1).join('/')]
+    const parents = name.split('/')
+    const last = parents.pop() as string
+    const at = parents.findIndex(isFolder)
+    const isTop = readers.some(({ top }) => top.test(last))
+    // A file in a folder that is a raster may be another one.
+    const own = isFile(last) ? [name] : []
+    if (at < 0 && !isTop) return own
+    const folder = parents.slice(0, at < 0 ? undefined : at + 1).join('/')
+    folders.add(folder)
+    return [folder, ...own]
   })
-  const all = [...new Set(found)]
-  return all.filter((name) => !all.some((other) => other !== name && isWithin(name, other)))
+  const isInner = (name: string) => [...folders].some((other) => other !== name && isWithin(name, other))
+  return [...new Set(found)].filter((name) => !folders.has(name) || !isInner(name))
 }
 
 /** @param folder '' for all of an archive */

@@ -59,7 +59,7 @@ const HOW: Record<string, string> = {
 function howText({ member, candidates, isOpen, isYesNo }: Question): string {
   const { length } = candidates
   const ways = [
-    ...(length > 0 ? [length === 1 ? '1' : `a number from 1 to ${length}`] : []),
+    ...(length > 0 ? [length === 1 ? '1' : `1 to ${length} for one of these`] : []),
     ...(isYesNo ? ['yes', ...candidates.slice(1, 2).map(() => 'no')] : []),
     ...(isOpen ? [HOW[member] ?? 'a text'] : []),
   ]

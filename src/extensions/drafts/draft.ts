@@ -207,7 +207,7 @@ function finish(
       return { value, from: stated.length > 0 ? 'as given' : 'in the metadata of the files' }
     }
     const candidates = [...new Set([...found, ...(published?.[member] ? [published[member]] : [])])]
-    const read = texts.length > 0 ? ` (read ${texts.join(', ')})` : ''
+    const read = texts.length > 0 ? ` (see ${texts.join(', ')})` : ''
     const text =
       found.length > 1
         ? 'the files name several: which is right?'

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises'
-import { basename, extname, join, relative, sep } from 'node:path'
+import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import { isArchive, openZipArchive } from '#src/ingest/archive.ts'
 import { refuseUnreadable } from '#src/ingest/other-formats.ts'
@@ -103,7 +103,7 @@ async function walk(folder: string, top: string): Promise<string[]> {
   const found: string[] = []
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory() && !(await isRaster(path))) found.push(...(await walk(path, top)))
+    if (entry.isDirectory()) found.push(...((await rastersOf(path)) ?? (await walk(path, top))))
     else if (!entry.isSymbolicLink() || (await isFile(path))) found.push(path)
     if (found.length > MOST_FILES)
       throw new OperatorError(`${top} has more than the ${MOST_FILES} files that are looked at.`)
@@ -111,10 +111,15 @@ async function walk(folder: string, top: string): Promise<string[]> {
   return found
 }
 
-/** As a whole. */
-async function isRaster(folder: string): Promise<boolean> {
-  const rasters = await listRasters([basename(folder), ...(await readdir(folder).catch(() => []))])
-  return rasters.some((name) => name === '' || name === basename(folder))
+/** A folder that is a raster as a whole, with files in it that are others; undefined for other folders. */
+async function rastersOf(folder: string): Promise<string[] | undefined> {
+  const list = async (recursive: boolean) => {
+    // The first is the folder itself.
+    const names = ['/', ...(await readdir(folder, { recursive }).catch(() => []))]
+    const rasters = await listRasters(names.map((name) => join(basename(folder), name)))
+    return rasters.map((raster) => join(dirname(folder), raster))
+  }
+  return (await list(false)).includes(folder) ? list(true) : undefined
 }
 
 async function isFile(path: string): Promise<boolean> {
@@ -128,6 +133,8 @@ async function listArchive(path: string): Promise<string[]> {
   const { names, close } = await openZipArchive(path, path)
   close()
   const files = names.filter((name) => !name.endsWith('/'))
-  const folders = (await listRasters(files)).filter((raster) => !files.includes(raster))
-  return [...files.filter((name) => !folders.some((folder) => isWithin(name, folder))), ...folders]
+  const rasters = await listRasters(files)
+  const folders = rasters.filter((raster) => !files.includes(raster))
+  const isInner = (name: string) => folders.some((folder) => isWithin(name, folder))
+  return [...files.filter((name) => rasters.includes(name) || !isInner(name)), ...folders]
 }

@@ -37,6 +37,7 @@ function asFields(open: (path: string) => Promise<Container>) {
 
 export const reader: RasterReader = {
   ending: /\.(?:nc[34]?|cdf|h5|hdf5|he5|asc|zarr)$/i,
+  folder: /\.zarr$/i,
   top: OF_ZARR,
   async open(path, beginning) {
     const open = await chooseFormat(path, beginning)

@@ -291,8 +291,8 @@ test('a Zarr is read whatever its folder is called, and without one in an archiv
     const values = lat.flatMap((y) => lon.map((x) => rate + x + y))
     return zarrBytes(zarrField('urea', lat, lon, values, { units: 'kg/ha' }))
   }
-  const zip = zipSync(Object.fromEntries(filesOf(0)))
-  await writeFile(join(folder, 'et_wheat_urea_below_202607.zip'), zip)
+  const inZip = Object.fromEntries(filesOf(0))
+  await writeFile(join(folder, 'et_wheat_urea_below_202607.zip'), zipSync(inZip))
   for (const [name, bytes] of filesOf(9)) {
     const path = join(folder, 'et_wheat_urea_normal_202607', name)
     await mkdir(join(path, '..'), { recursive: true })
@@ -307,6 +307,18 @@ test('a Zarr is read whatever its folder is called, and without one in an archiv
   ])
   const { code: loaded, stderr } = await agro('ingest', manifest?.manifest ?? '', '--dry-run')
   expect(loaded, stderr).toBe(0)
+
+  // It hides no other raster, nor does a folder that is called like one.
+  await writeFile(
+    join(folder, 'et_wheat_urea_below_202607.zip'),
+    zipSync({ ...inZip, 'one.tif': Buffer.from('-') }),
+  )
+  await mkdir(join(folder, 'season.tif'))
+  await writeFile(join(folder, 'season.tif/two.tif'), '-')
+  await writeFile(join(folder, 'et_wheat_urea_normal_202607/three.tif'), '-')
+  const { drafted: again } = await draft(folder, ...GIVEN, '--force')
+  const said = [...again.questions.map(({ text }) => text), ...again.left_out.map(({ file }) => file)].join()
+  for (const name of ['one', 'two', 'three']) expect(said).toContain(`${name}.tif`)
 })
 
 test('words of the operator come before those of the table', async () => {

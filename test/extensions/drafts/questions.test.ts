@@ -326,7 +326,7 @@ test('conditions and their titles, and a crop, say what they were read from; a t
     'of the conditions farmer practice ("farmer" in the name), optimal ("optimal" in the name), which one answers a call that names none?',
   )
   expect(texts).toContainEqual(expect.stringContaining('does not offer maize ("maize" in the name; rw_maize'))
-  expect(texts).toContain('no metadata of a file name it (read README.txt): what does the catalog say?')
+  expect(texts).toContain('no metadata of a file name it (see README.txt): what does the catalog say?')
   expect(drafted.left_out).toMatchObject([{ file: 'README.txt' }])
   expect(text).toContain(
     '  question: How is the crop fertilized? # of these conditions in the table of words\n',
@@ -368,7 +368,7 @@ describe('at a terminal', () => {
     'questions are asked one by one, by number or text, with what the file has',
     async () => {
       const shown = await atTerminal(`draft ${folder}`, 'perhaps', 'yes', 'Institute of tests')
-      const ways = 'a number from 1 to 2, yes, no, for example "Below Normal", or later'
+      const ways = '1 to 2 for one of these, yes, no, for example "Below Normal", or later'
       expect(shown).toContain(`That is not understood. Type ${ways}.`)
       expect(shown).toMatch(
         /Read LISEZMOI\.txt first.*scenario: "abvoe" in the name is nearly "above".*\(1 more to answer\)/s,
