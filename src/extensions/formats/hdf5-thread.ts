@@ -3,7 +3,7 @@ import type { Dataset, File, Group, Metadata } from 'h5wasm'
 import { formatError } from '#src/lib/promises.ts'
 import { PIXEL_TYPES, type Pixels, type PixelType } from '#src/raster/pixels.ts'
 import { type AttributeValue, exactNumbers, MOST_COORDINATES, MOST_VARIABLES, textOf } from './container.ts'
-import type { Asked, Attributes, DescribedFile, DescribedVariable } from './hdf5.ts'
+import type { Answered, Asked, Attributes, DescribedFile, DescribedVariable } from './hdf5.ts'
 
 /**
  * NetCDF 4 and HDF5. The library reads windows by chunks, and waits for the disk; of damaged sizes it may look for ever. So it
@@ -214,9 +214,12 @@ async function answer(asked: Asked): Promise<unknown> {
   return readTexts(dataset, dataset.metadata.shape as number[])
 }
 
-parentPort?.on('message', ({ id, asked }: { id: number; asked: Asked }) =>
+const say = (answered: Answered) => parentPort?.postMessage(answered)
+
+parentPort?.on('message', (asked: Asked) =>
   answer(asked).then(
-    (value) => parentPort?.postMessage({ id, value }),
-    (error) => parentPort?.postMessage({ id, reason: formatError(error) }),
+    (value) => say({ value }),
+    // WebAssembly's own errors: it gave up, or ran into memory that is none.
+    (error) => say({ reason: formatError(error), isLost: error?.name === 'RuntimeError' }),
   ),
 )

@@ -1,5 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
+import { OperatorError } from '#src/errors.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { startThread } from '#src/lib/thread.ts'
 import type { Pixels, PixelType } from '#src/raster/pixels.ts'
 import type { AttributeValue, Container, Variable } from './container.ts'
@@ -32,12 +34,19 @@ export type Asked = { file: number } & (
   | { what: 'texts'; variable: string }
 )
 
+/** What it says then. */
+export interface Answered {
+  value?: unknown
+  /** Why there is no value. */
+  reason?: string
+  /** Whether the library is of no more use. */
+  isLost?: boolean
+}
+
 /** No disk takes so long for a window. */
 const LONGEST_MS = 60_000
 
-const ENDED = 'the library of HDF5 ended'
-/** What the library says where it gives up; then it is of no more use. */
-const ABORTED = 'Aborted('
+const ENDED = 'The library of HDF5 ended with another file: leave that one out, and run this again.'
 
 /** One for all files, while there is one. */
 let thread: Worker | undefined
@@ -45,46 +54,55 @@ let thread: Worker | undefined
 function findThread(): Worker {
   if (thread) return thread
   const started = startThread(new URL('./hdf5-thread.ts', import.meta.url))
-  // Who waits is told by its end.
-  started.on('error', () => {})
   started.once('exit', () => {
     if (thread === started) thread = undefined
   })
+  // Who waits hears of it, too.
+  started.on('error', () => {})
   // Those who wait have timers.
   started.unref()
-  started.setMaxListeners(0)
   thread = started
   return started
 }
 
-let questions = 0
+/** The end of the question before. */
+let answered: Promise<unknown> = Promise.resolve()
 
-/** @throws {Error} with the library's reason, or where there is no answer in time: then all files are closed */
+/** One question after the other: their time counts from when the thread has them. */
 function ask<Answer>(worker: Worker, asked: Asked, withinMs: number): Promise<Answer> {
-  const id = questions++
+  const answer = answered.then(() => askNow<Answer>(worker, asked, withinMs))
+  answered = answer.catch(() => {})
+  return answer
+}
+
+/**
+ * @throws {Error} with the library's reason, or where there is no answer in time: then all files are closed
+ * @throws {OperatorError} where the thread fails by itself
+ */
+function askNow<Answer>(worker: Worker, asked: Asked, withinMs: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    if (worker !== thread) return reject(new Error(ENDED))
+    if (worker !== thread) return reject(new OperatorError(ENDED))
     const timer = setTimeout(
       () => giveUp(`its reading takes longer than ${withinMs / 1000} seconds`),
       withinMs,
     )
-    worker.on('message', take).once('exit', fail)
-    worker.postMessage({ id, asked })
+    worker.once('message', take).once('error', fail)
+    worker.postMessage(asked)
 
     function end(): void {
       clearTimeout(timer)
-      worker.off('message', take).off('exit', fail)
+      worker.off('message', take).off('error', fail)
     }
-    function take(said: { id: number; value: Answer; reason?: string }): void {
-      if (said.id !== id) return
+    function take({ value, reason, isLost }: Answered): void {
       end()
-      if (said.reason === undefined) resolve(said.value)
-      else if (said.reason.startsWith(ABORTED)) giveUp('the library of HDF5 gave up')
-      else reject(new Error(said.reason))
+      if (isLost) giveUp('the library of HDF5 gave up')
+      else if (reason === undefined) resolve(value as Answer)
+      else reject(new Error(reason))
     }
-    function fail(): void {
+    function fail(error: Error): void {
       end()
-      reject(new Error(ENDED))
+      thread = undefined
+      reject(new OperatorError(`HDF5 and NetCDF 4 cannot be read: ${formatError(error)}`))
     }
     /** The next file has another thread. */
     function giveUp(reason: string): void {
