@@ -1,5 +1,6 @@
 -- A function, because its plans are kept: to plan these statements takes longer than to execute them. By its costs alone
--- PostgreSQL would rather plan the large one each time.
+-- PostgreSQL would rather plan the large one each time. A kept plan may be of empty tables, and is to hold when they are
+-- large: so it reads none of them as a whole.
 --
 -- Callers whose accounts are gone, or are just being deleted, are passed over: waiting for the deletion would make
 -- all the others wait. Counts are changed in one order everywhere, so that two processes never wait for each other.
@@ -15,7 +16,11 @@ create or replace function keep_history_items(
   most_items bigint,
   most_bytes bigint
 ) returns table (user_id uuid, kept boolean, items bigint, bytes bigint)
-language plpgsql set plan_cache_mode = force_generic_plan
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 begin
