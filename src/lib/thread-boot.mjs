@@ -1,4 +1,4 @@
-// A thread begins with JavaScript: what lets Node import TypeScript is not there yet.
+// A thread begins with JavaScript: what lets Node import TypeScript is not there yet. `workerData.file` is the URL of its own.
 import { workerData } from 'node:worker_threads'
 import { importTypeScript } from '../../bin/typescript.mjs'
 

@@ -13,10 +13,10 @@ import {
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { Worker } from 'node:worker_threads'
 import { tryLock } from 'fs-native-extensions'
 import { OperatorError } from '#src/errors.ts'
 import { doublingPauses, formatError, pauseAfter } from '#src/lib/promises.ts'
-import { startThread } from '#src/lib/thread.ts'
 import { EmbeddedSocket, type ProtocolServer, queryMessage } from './protocol.ts'
 
 /** Advice by the reason of a failed start; the first match counts. */
@@ -83,8 +83,10 @@ type Instance = ReturnType<typeof startInstance>
 
 /** @param isNew whether the folder has no database yet */
 export function startInstance(folder: string, isNew: boolean) {
-  const limits = { maxOldGenerationSizeMb: HEAP_MB }
-  const worker = startThread(new URL('./worker.ts', import.meta.url), { folder, isNew }, limits)
+  const worker = new Worker(new URL('../../lib/thread-boot.mjs', import.meta.url), {
+    workerData: { file: new URL('./worker.ts', import.meta.url).href, folder, isNew },
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+  })
   let reason: string | undefined
   const ended = new Promise<Error>((resolve) => {
     worker.once('error', ({ message }: Error) => {

@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises'
-import type { Worker } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
-import { startThread } from '#src/lib/thread.ts'
 import type { Pixels, PixelType } from '#src/raster/pixels.ts'
 import type { AttributeValue, Container, Variable } from './container.ts'
 
@@ -53,13 +52,15 @@ let thread: Worker | undefined
 
 function findThread(): Worker {
   if (thread) return thread
-  const started = startThread(new URL('./hdf5-thread.ts', import.meta.url))
+  const started = new Worker(new URL('../../lib/thread-boot.mjs', import.meta.url), {
+    workerData: { file: new URL('./hdf5-thread.ts', import.meta.url).href },
+  })
   started.once('exit', () => {
     if (thread === started) thread = undefined
   })
-  // Who waits hears of it, too.
+  // A question under way hears of it, too.
   started.on('error', () => {})
-  // Those who wait have timers.
+  // A question under way has a timer, which keeps the process.
   started.unref()
   thread = started
   return started
