@@ -30,13 +30,9 @@ interface Level extends GridSize {
 
 /** A layer and its overviews, down to that of one block. */
 function listLevels({ width, height }: GridSize): Level[] {
-  const level = {
-    width,
-    height,
-    columns: Math.ceil(width / GEOTIFF_BLOCK),
-    rows: Math.ceil(height / GEOTIFF_BLOCK),
-  }
-  if (level.columns <= 1 && level.rows <= 1) return [level]
+  const [columns, rows] = [width, height].map((side) => Math.ceil(side / GEOTIFF_BLOCK)) as [number, number]
+  const level = { width, height, columns, rows }
+  if (columns <= 1 && rows <= 1) return [level]
   return [level, ...listLevels({ width: Math.ceil(width / 2), height: Math.ceil(height / 2) })]
 }
 

@@ -52,9 +52,8 @@ function statusRoute({ config, database }: App) {
       const { id } = requireCaller(request)
       const db = database.writer
       const user = await findUser(db, id)
-      const factor = await queries.findTwoFactor(db, id)
       return {
-        enabled: factor?.confirmed ?? false,
+        enabled: (await queries.findTwoFactor(db, id))?.confirmed ?? false,
         required: config.ADMIN_2FA && user?.role === 'admin',
         recovery_codes: await queries.countRecoveryCodes(db, id),
       }
@@ -165,8 +164,7 @@ function disableRoute(app: App, service: CredentialService) {
     },
     handler: async (request: Sent<typeof TwoFactorRemoval>, reply: FastifyReply) => {
       const { id: userId } = requireSession(request)
-      const { body } = request
-      const { exchange } = request
+      const { body, exchange } = request
       await service.confirmPassword(userId, body.password, exchange)
       const verdict = await app.secondFactor.judge(userId, body, exchange)
       if (verdict === 'missing' || verdict === 'wrong') throw wrongCode()

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { command, group, listCommand, YES_OPTION } from '#src/cli/command.ts'
 import { timeText } from '#src/cli/table.ts'
@@ -7,7 +6,7 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { identifyKey } from './signing.ts'
+import { makeSigningKey } from './signing.ts'
 import { keepSigningKey, listSigningKeys, retireSigningKey } from './signing-queries.ts'
 
 async function listKeys(db: Db) {
@@ -29,9 +28,7 @@ const make = command({
   examples: ['agro signing-keys make /etc/agro/signing-2027.pem'],
   async change({ writer }, _: Output, file: string) {
     const path = pathNamed(file)
-    const { privateKey } = generateKeyPairSync('ed25519')
-    const key = await identifyKey(privateKey)
-    const pem = privateKey.export({ format: 'pem', type: 'pkcs8' })
+    const { key, pem } = await makeSigningKey()
     await writeFile(path, pem, { mode: 0o600, flag: 'wx' }).catch((error) => {
       const reason =
         readErrorCode(error) === 'EEXIST' ? 'it is there already, and may have a key' : formatError(error)
@@ -46,7 +43,7 @@ const make = command({
 const retire = command({
   usage: 'retire <key>',
   description: 'Have a key sign no more. Its public part stays, for what it has signed.',
-  parameters: ['its id, as `agro signing-keys list` shows it'],
+  parameters: ['its id, as `agro signing-keys list` shows it; after `--` where it begins with `-`'],
   options: [YES_OPTION],
   examples: ['agro signing-keys retire kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
   async change({ writer }, options: Output & Consent, kid: string) {

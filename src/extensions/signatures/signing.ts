@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, FlattenedSign } from 'jose'
 import { inTransaction } from '#src/data/sql.ts'
 import type { App } from '#src/http/app.ts'
@@ -15,6 +15,15 @@ export async function identifyKey(key: KeyObject): Promise<Pick<SigningKey, 'kid
   const { x } = createPublicKey(key.export({ format: 'pem', type: 'pkcs8' })).export({ format: 'jwk' })
   const publicKey = Buffer.from(x as string, 'base64url')
   return { kid: await calculateJwkThumbprint(describePublicKey(publicKey)), public_key: publicKey }
+}
+
+/** A new key, whose id is no option for a command: it does not begin with `-`, as one of 64 would. */
+export async function makeSigningKey() {
+  for (;;) {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const key = await identifyKey(privateKey)
+    if (!key.kid.startsWith('-')) return { key, pem: privateKey.export({ format: 'pem', type: 'pkcs8' }) }
+  }
 }
 
 /** A key that is retired signs no more after this time. */

@@ -1,8 +1,9 @@
-import { createPrivateKey } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
+import { identifyKey, makeSigningKey } from '#src/extensions/signatures/signing.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { withDatabase } from '#test/setup/database.ts'
 import { examine } from '#test/setup/examination.ts'
@@ -55,6 +56,21 @@ test('the doctor says whether the key of the file signs releases', async () => {
   const { code, of } = await examine(testDatabase, { SIGNING_KEY_FILE: `${file}.none` })
   expect(code).toBe(2)
   expect(of('settings configuration')).toEqual([['error', expect.stringContaining('SIGNING_KEY_FILE')]])
+})
+
+test('no key that is made has an id that a command takes for an option', async () => {
+  for (let made = 0; made < 500; made++) {
+    const { key } = await makeSigningKey()
+    expect(key.kid).not.toMatch(/^-/)
+  }
+})
+
+test('a key from elsewhere is retired by its id after --, where that begins with -', async () => {
+  let own = await identifyKey(generateKeyPairSync('ed25519').privateKey)
+  while (!own.kid.startsWith('-')) own = await identifyKey(generateKeyPairSync('ed25519').privateKey)
+  await withDatabase(testDatabase, ({ writer }) => writer.insertInto('signing_key').values(own).execute())
+  const retired = await runAgro(testDatabase, 'signing-keys', 'retire', '--yes', '--', own.kid)
+  expect(retired.stdout).toBe(`${own.kid} is retired.\n`)
 })
 
 test('another key ends the start with a sentence that has no part of it', () => {
