@@ -14,6 +14,8 @@ type PaneIn = (room: HTMLElement, at: Start, isOver?: boolean) => Pane
 
 /** What draws on a map, which comes with the library that does. One over another has no controls. */
 export async function loadPane(): Promise<PaneIn> {
+  // What one reads first does not wait for the library, which is a quarter of a megabyte.
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
   const loading: Promise<typeof import('./pane-main.ts')> = import(PANE)
   const [maplibre, { createPane }] = await Promise.all([import('maplibre-gl'), loading])
   return (room, at, isOver = false) => {
@@ -44,9 +46,9 @@ export async function createCanvas(container: HTMLElement, { camera, bounds, cho
   const paneIn = await loadPane()
   const room = element('div', { className: 'pane' })
   container.append(room)
-  const start = camera ?? { zoom: 4, lat: 4, lng: 37 }
-  const first = paneIn(room, { center: [start.lng, start.lat], zoom: start.zoom })
-  if (!camera && bounds) first.map.fitBounds(bounds, { padding: 24, animate: false })
+  const { lat, lng, zoom } = camera ?? { zoom: 4, lat: 4, lng: 37 }
+  const whole = !camera && bounds ? { bounds, fitBoundsOptions: { padding: 24 } } : {}
+  const first = paneIn(room, { center: [lng, lat], zoom, ...whole })
   listen(first)
   let second: ReturnType<typeof createSwipe> | undefined
   onThemeChange(() => {

@@ -31,9 +31,13 @@ export function gridLayers({ line, label, halo }: Record<'line' | 'label' | 'hal
 
 /** Has a map draw them wherever it goes. */
 export function followGrid(map: MapLibreMap) {
+  let isDrawn = false
   function draw() {
     const source = map.getSource('grid') as GeoJSONSource | undefined
     const isNear = map.getZoom() >= LEAST_ZOOM
+    // Each setting of the same nothing has the map drawn anew.
+    if (!isNear && !isDrawn) return
+    isDrawn = isNear
     const features = isNear ? gridOf(map.getBounds().toArray().flat() as Bounds) : []
     source?.setData({ type: 'FeatureCollection', features } satisfies FeatureCollection)
   }

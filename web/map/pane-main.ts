@@ -23,10 +23,16 @@ export interface Shown {
   pixel: Position[] | undefined
 }
 
+/** Where a map begins. */
+type CameraStart = Pick<MapLibre.MapOptions, 'center' | 'zoom' | 'bounds' | 'fitBoundsOptions'>
+
 const VALUES = 'values'
 
 /** From which zoom on the smallest areas are drawn: districts are a hand wide then. */
 const NEAR_ZOOM = 8.5
+
+/** Of a screen. */
+const FRAME_MS = 16
 
 /** The answer of a busy service, such as to the first map of a release, and its retries. */
 const BUSY = 503
@@ -41,7 +47,7 @@ const MOST_ATTEMPTS = 300
 export function createPane(
   maplibre: typeof MapLibre,
   container: HTMLElement,
-  camera: { center: [number, number]; zoom: number },
+  camera: CameraStart,
   wait: typeof waitAloud,
 ) {
   const map = mapIn(maplibre, container, camera, wait)
@@ -143,19 +149,37 @@ function tilesOf({ release, layer, cut }: Tileset) {
   return `${href}/{z}/{x}/{y}${cut === 'equal' ? '?cut=equal' : ''}`
 }
 
-/** Without a graphics card each pixel takes time, and a phone has three for one of the page. */
-const IN_SOFTWARE = /swiftshader|llvmpipe|software/i.test(rendererName())
-
-function rendererName(): string {
-  const context = document.createElement('canvas').getContext('webgl2')
+/**
+ * Where the processor draws, in place of a graphics card, each pixel takes time, and a phone has three for one of the page.
+ * The page would also wait for each step, so such a map is shown once it is drawn as a whole.
+ */
+function spareProcessor(map: MapLibre.Map, shown: () => void) {
+  const canvas = map.getCanvas()
+  const context = canvas.getContext('webgl2')
   const names = context?.getExtension('WEBGL_debug_renderer_info')
-  return names ? context?.getParameter(names.UNMASKED_RENDERER_WEBGL) : ''
+  if (!context || !names) return
+  if (!/swiftshader|llvmpipe|software/i.test(context.getParameter(names.UNMASKED_RENDERER_WEBGL))) return
+  map.setPixelRatio(1)
+  canvas.style.display = 'none'
+  map.getContainer().ariaBusy = 'true'
+  map.once('idle', () => {
+    const drawn = context.fenceSync(context.SYNC_GPU_COMMANDS_COMPLETE, 0)
+    context.flush()
+    const show = () => {
+      const isDrawn = !drawn || context.getSyncParameter(drawn, context.SYNC_STATUS) === context.SIGNALED
+      if (!isDrawn) return void setTimeout(show, FRAME_MS)
+      canvas.style.display = ''
+      map.getContainer().ariaBusy = null
+      shown()
+    }
+    show()
+  })
 }
 
 function mapIn(
   maplibre: typeof MapLibre,
   container: HTMLElement,
-  camera: { center: [number, number]; zoom: number },
+  camera: CameraStart,
   wait: typeof waitAloud,
 ) {
   const href = new URL('../lib/maplibre-gl/maplibre-gl.css', import.meta.url).href
@@ -164,6 +188,7 @@ function mapIn(
   const map = new maplibre.Map({
     container,
     style: styleOf(isDark()),
+    validateStyle: false,
     ...camera,
     attributionControl: { compact: false },
     dragRotate: false,
@@ -172,7 +197,6 @@ function mapIn(
     maxZoom: 16,
     // Names that fade in are drawn anew for a third of a second.
     fadeDuration: 0,
-    ...(IN_SOFTWARE && { pixelRatio: 1 }),
     locale: {
       'Map.Title': TEXTS.map.label,
       'NavigationControl.ZoomIn': TEXTS.map.zoomIn,
@@ -185,9 +209,11 @@ function mapIn(
   map.on('dataloading', () => {
     container.dataset.state = 'drawing'
   })
-  map.on('idle', () => {
-    container.dataset.state = 'idle'
-  })
+  const say = () => {
+    if (map.loaded() && !container.ariaBusy) container.dataset.state = 'idle'
+  }
+  map.on('idle', say)
+  spareProcessor(map, say)
   askAgain(map, wait)
   loadBasemap(map)
   followGrid(map)
