@@ -97,7 +97,7 @@ export interface HistoryRow {
 /** The id of an item, which version 1.0.0 may have given another one. */
 export const itemId = (id: string) => sql<string>`history_item_id(${id})`
 
-/** Of `item`, a row of the view with all items, and `feedback`. */
+/** Of `item`, a row of the view with all items. A join might read all ratings for each item. */
 const HISTORY_COLUMNS = sql`
   item.id,
   ${isoTime('item.created_at')} as created_at,
@@ -108,7 +108,7 @@ const HISTORY_COLUMNS = sql`
     where release.code = any(item.releases)
   ) as synthetic_by_release,
   item.request, item.answer,
-  case when feedback.history_id is not null then ${feedbackJson} end as feedback`
+  (select ${feedbackJson} from advisory_feedback as feedback where history_id = item.id) as feedback`
 
 /** Undefined also for an id that is no UUID. */
 export async function findHistoryItem(db: Db, userId: string, id: string): Promise<HistoryRow | undefined> {
@@ -116,7 +116,6 @@ export async function findHistoryItem(db: Db, userId: string, id: string): Promi
   const { rows } = await sql<HistoryRow>`
     select ${HISTORY_COLUMNS}, false as more
     from advisory_history as item
-    left join advisory_feedback as feedback on feedback.history_id = item.id
     where item.id = ${itemId(id)} and item.user_id = ${existingUser(userId)}`.execute(db)
   return rows[0]
 }
@@ -214,7 +213,6 @@ export async function listHistory(db: Db, filter: HistoryFilter): Promise<Histor
     cross join lateral (
       select * from advisory_history as one where one.id = numbered.id and one.user_id = ${userId} offset 0
     ) as item
-    left join advisory_feedback as feedback on feedback.history_id = item.id
     where place <= ${limit} and bytes_before < ${bytes}
     order by place`.execute(db)
   return rows
