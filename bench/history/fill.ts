@@ -6,6 +6,10 @@ import type { HistorySize } from '../results.ts'
 const OTHERS = 1999
 const LARGE_HAS = 4
 
+/** Further accounts with a tenth of the items between them, which are deleted. */
+const DELETED = 4
+const DELETED_HAVE = 10
+
 /** So far back the items go. */
 const MONTHS = 24
 
@@ -18,13 +22,18 @@ const PIECE = 1_000_000
 /** Memory for sorting and counting, as an operator would give it for an import. */
 const MEMORY = '256MB'
 
+interface Filled extends HistorySize {
+  /** E-mails of the accounts that are to be deleted. */
+  deleted: string[]
+}
+
 /**
  * Fills the histories of a database: items of one account, which the service has kept, are multiplied over two years
  * and many accounts. What the service counts beside them is counted.
  *
  * @param email of that account, which gets every fourth item
  */
-export async function fillHistory(url: string, email: string, items: number): Promise<HistorySize> {
+export async function fillHistory(url: string, email: string, items: number): Promise<Filled> {
   const client = new pg.Client(url)
   await client.connect()
   try {
@@ -46,8 +55,8 @@ export async function fillHistory(url: string, email: string, items: number): Pr
     await all(indexes.map(({ make }) => make))
     say('history: feedback')
     await all([FEEDBACK, 'vacuum (analyze)'])
-    const { rows } = await client.query<HistorySize>(FILLED)
-    return rows[0] as HistorySize
+    const { rows } = await client.query<Filled>(FILLED)
+    return rows[0] as Filled
   } finally {
     await client.end()
   }
@@ -122,7 +131,11 @@ const insertItems = (from: number, to: number, items: number) => `
     select
       date_trunc('month', now() - interval '${MONTHS} months', 'UTC') as begins,
       place,
-      case when place % ${LARGE_HAS} = 0 then 0 else 1 + (hashint8(place) & 2147483647) % ${OTHERS} end as account,
+      case
+        when place % ${LARGE_HAS} = 0 then 0
+        when place % ${DELETED_HAVE} = 1 then 1 + place / ${DELETED_HAVE} % ${DELETED}
+        else 1 + (hashint8(place) & 2147483647) % ${OTHERS}
+      end as account,
       hashint8(-place) & 2147483647 as number
     from generate_series(${from}::bigint, ${to}::bigint) as place
   )
@@ -170,6 +183,7 @@ const FILLED = `
   select
     count(*)::integer as items,
     count(*) filter (where user_id = (select id from account where place = 0))::integer as "itemsOfAccount",
+    (select array_agg(email) from account join app_user using (id) where place between 1 and ${DELETED}) as deleted,
     (select count(*)::integer from history_months()) as months,
     (
       select sum(pg_total_relation_size(relid)) / 1e9 from pg_partition_tree('history_item')

@@ -22,6 +22,8 @@ export interface Stage {
   name: string
   url: string
   size: HistorySize
+  /** E-mails of accounts that are to be deleted, before the one that asks. */
+  deleted: string[]
   service: Server
   tokens: Record<Caller, string>
   calls: HistoryCall[]
@@ -38,7 +40,7 @@ export async function openStage(
   items: number,
 ): Promise<Stage> {
   const url = await server.createDatabase(name, database)
-  const size = await fillHistory(url, account.email, items)
+  const { deleted, ...size } = await fillHistory(url, account.email, items)
   const landmarks = await findLandmarks(server, url, account.email, size)
   const reads = await withDatabase({ DATABASE_URL: url }, ({ writer }) =>
     countReads(writer, account.email, landmarks),
@@ -59,5 +61,5 @@ export async function openStage(
     bodies: [JSON.stringify(point.body)],
     token: key,
   })
-  return { name, url, size, service, tokens, calls: historyCalls(landmarks), reads }
+  return { name, url, size, deleted, service, tokens, calls: historyCalls(landmarks), reads }
 }
