@@ -116,7 +116,8 @@ export async function findHistoryItem(db: Db, userId: string, id: string): Promi
   const { rows } = await sql<HistoryRow>`
     select ${HISTORY_COLUMNS}, false as more
     from advisory_history as item
-    where item.id = ${itemId(id)} and item.user_id = ${existingUser(userId)}`.execute(db)
+    where item.id = ${itemId(id)} and item.user_id = ${existingUser(userId)}
+    limit 1`.execute(db)
   return rows[0]
 }
 
@@ -209,9 +210,9 @@ export async function listHistory(db: Db, filter: HistoryFilter): Promise<Histor
     )
     select ${HISTORY_COLUMNS}, more
     from numbered
-    -- An offset, so that each is looked up in the indexes: joined to all items, they would be read for it.
+    -- A limit, so that each is looked up in the indexes: without it, tables beside the items may be read as a whole.
     cross join lateral (
-      select * from advisory_history as one where one.id = numbered.id and one.user_id = ${userId} offset 0
+      select * from advisory_history as one where one.id = numbered.id and one.user_id = ${userId} limit 1
     ) as item
     where place <= ${limit} and bytes_before < ${bytes}
     order by place`.execute(db)
