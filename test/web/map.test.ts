@@ -100,6 +100,25 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.unroute('**/health/ready')
   })
 
+  test('is there without the tiles that do not come, and a click finds its place before that', async () => {
+    const { page, close } = await visitors.open('/field')
+    const tiles = hold(page, '**/tiles/*/*/*')
+    await page.goto(`${visitors.url}/`)
+    await tiles.next()
+    const clickAt = async (x: number) => {
+      const before = page.url()
+      await page.locator('.pane').click({ position: { x, y: 150 } })
+      await page.waitForURL((url) => url.href !== before && url.hash.includes('at='))
+      return new URL(page.url()).hash
+    }
+    const hidden = await clickAt(200)
+    await page.locator('.pane[data-state="drawing"]:not([aria-busy])').waitFor()
+    await tiles.end()
+    await drawn(page)
+    expect([(await clickAt(260)) === hidden, await clickAt(200)]).toEqual([false, hidden])
+    await close()
+  })
+
   test('has no place that was given up while it was asked for', async () => {
     const { page } = visit
     const calls = hold(page, '**/advisory/point?*')
@@ -154,6 +173,11 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await choose('Compare with', 'Normal')
     await page.locator('.pane.over[data-state="idle"]').waitFor()
     expect(await page.locator('.canvas p').allInnerTexts()).toEqual(['Below Normal', 'Normal'])
+    // The values of the map below are none of its own while its own are on their way.
+    const background = await page.evaluate(
+      "getComputedStyle(document.querySelector('.over')).backgroundColor",
+    )
+    expect(background).toMatch(/^rgb\(/)
     await page.getByLabel('Where the two maps meet').fill('30')
     expect(await page.locator('.pane.over').evaluate((pane) => pane.style.clipPath)).toBe(
       'inset(0px 0px 0px 30%)',

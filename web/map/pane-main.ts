@@ -34,6 +34,9 @@ const NEAR_ZOOM = 8.5
 /** Of a screen. */
 const FRAME_MS = 16
 
+/** A server of tiles may not answer at all. */
+const MOST_HIDDEN_MS = 3000
+
 /** The answer of a busy service, such as to the first map of a release, and its retries. */
 const BUSY = 503
 const AGAIN_MS = 3000
@@ -151,29 +154,35 @@ function tilesOf({ release, layer, cut }: Tileset) {
 
 /**
  * Where the processor draws, in place of a graphics card, each pixel takes time, and a phone has three for one of the page.
- * The page would also wait for each step, so such a map is shown once it is drawn as a whole.
+ * The page would also wait for each step, so such a map is hidden until it is drawn as a whole, or for some seconds.
+ *
+ * @param shown called then
  */
 function spareProcessor(map: MapLibre.Map, shown: () => void) {
-  const canvas = map.getCanvas()
-  const context = canvas.getContext('webgl2')
+  const context = map.getCanvas().getContext('webgl2')
   const names = context?.getExtension('WEBGL_debug_renderer_info')
   if (!context || !names) return
   if (!/swiftshader|llvmpipe|software/i.test(context.getParameter(names.UNMASKED_RENDERER_WEBGL))) return
   map.setPixelRatio(1)
-  canvas.style.display = 'none'
-  map.getContainer().ariaBusy = 'true'
+  const [container, { style }] = [map.getContainer(), map.getCanvasContainer()]
+  const latest = performance.now() + MOST_HIDDEN_MS
+  let end: WebGLSync | null | undefined
+  container.ariaBusy = 'true'
+  // Clicks and keys that come meanwhile count.
+  style.cssText = 'content-visibility: hidden; height: 100%'
   map.once('idle', () => {
-    const drawn = context.fenceSync(context.SYNC_GPU_COMMANDS_COMPLETE, 0)
+    end = context.fenceSync(context.SYNC_GPU_COMMANDS_COMPLETE, 0)
     context.flush()
-    const show = () => {
-      const isDrawn = !drawn || context.getSyncParameter(drawn, context.SYNC_STATUS) === context.SIGNALED
-      if (!isDrawn) return void setTimeout(show, FRAME_MS)
-      canvas.style.display = ''
-      map.getContainer().ariaBusy = null
-      shown()
-    }
-    show()
   })
+  const looking = setInterval(() => {
+    const isDrawn = end && context.getSyncParameter(end, context.SYNC_STATUS) !== context.UNSIGNALED
+    if (!isDrawn && !context.isContextLost() && performance.now() < latest) return
+    clearInterval(looking)
+    if (end) context.deleteSync(end)
+    container.ariaBusy = null
+    style.cssText = ''
+    shown()
+  }, FRAME_MS)
 }
 
 function mapIn(
@@ -188,7 +197,6 @@ function mapIn(
   const map = new maplibre.Map({
     container,
     style: styleOf(isDark()),
-    validateStyle: false,
     ...camera,
     attributionControl: { compact: false },
     dragRotate: false,
