@@ -48,7 +48,7 @@ async function measure(address: string): Promise<Report> {
 
 /** Prints the scores, and under those that are too low the audits that cost them. */
 function judge(path: string, { categories, audits }: Report): void {
-  const hasMap = JSON.stringify(audits['network-requests']?.details).includes('maplibre-gl.mjs')
+  const hasMap = JSON.stringify(audits['network-requests']?.details ?? {}).includes('maplibre-gl.mjs')
   for (const [name, least] of Object.entries(hasMap ? LEAST_WITH_MAP : LEAST_SCORES)) {
     const { score = 0, auditRefs = [] } = categories[name] ?? {}
     const percent = Math.round(score * 100)

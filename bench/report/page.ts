@@ -123,7 +123,7 @@ function growthLine({ description, rows }: NonNullable<Results['growth']>): stri
 
 function historyLine({ large, small, rows }: NonNullable<Results['history']>): string {
   const times = rows.map(({ times }) => times)
-  return `${rows.length} kinds of calls, of an account with ${figure(large.itemsOfAccount)} of ${figure(large.items)} items, take ${figure(Math.min(...times))} to ${figure(Math.max(...times))} times as long as with ${figure(small.itemsOfAccount)} of ${figure(small.items)}. The limit is 1.5 times, a goal for statistics of all. The larger history takes ${figure(large.gigabytes)} GB in ${large.months} partitions.`
+  return `${rows.length} kinds of calls, of an account with ${figure(large.itemsOfAccount)} of ${figure(large.items)} items, take ${figure(Math.min(...times))} to ${figure(Math.max(...times))} times as long as with ${figure(small.itemsOfAccount)} of ${figure(small.items)}. The limit is 1.5 times, a goal for statistics of all. The larger history takes ${figure(large.gigabytes)} GB in ${large.months} partitions. Deletions are of that account, and of three with a fortieth of the items.`
 }
 
 function loadsLine({ rows }: NonNullable<Results['loads']>): string {

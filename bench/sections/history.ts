@@ -108,7 +108,7 @@ async function measureDeletions(
   const [{ deleted }] = stages as [Stage]
   for (let index = 0; index <= deleted.length; index++) {
     const round: number[] = []
-    for (const [at, stage] of stages.entries()) {
+    for (const [at, stage] of byTurns([...stages.entries()], index)) {
       const email = stage.deleted[index] ?? account.email
       const deletion = await deleteAccount(bench, server, stage, { ...account, email })
       round[at] = deletion.answered
