@@ -35,7 +35,6 @@ export function followGrid(map: MapLibreMap) {
   function draw() {
     const source = map.getSource('grid') as GeoJSONSource | undefined
     const isNear = map.getZoom() >= LEAST_ZOOM
-    // Each setting of the same nothing has the map drawn anew.
     if (!isNear && !isDrawn) return
     isDrawn = isNear
     const features = isNear ? gridOf(map.getBounds().toArray().flat() as Bounds) : []

@@ -155,8 +155,6 @@ function tilesOf({ release, layer, cut }: Tileset) {
 /**
  * Where the processor draws, in place of a graphics card, each pixel takes time, and a phone has three for one of the page.
  * The page would also wait for each step, so such a map is hidden until it is drawn as a whole, or for some seconds.
- *
- * @param shown called then
  */
 function spareProcessor(map: MapLibre.Map, shown: () => void) {
   const context = map.getCanvas().getContext('webgl2')
