@@ -166,7 +166,7 @@ function spareProcessor(map: MapLibre.Map, shown: () => void) {
   const latest = performance.now() + MOST_HIDDEN_MS
   let end: WebGLSync | null | undefined
   container.ariaBusy = 'true'
-  // Clicks and keys that come meanwhile count.
+  // Its height lets clicks count that come meanwhile.
   style.cssText = 'content-visibility: hidden; height: 100%'
   map.once('idle', () => {
     end = context.fenceSync(context.SYNC_GPU_COMMANDS_COMPLETE, 0)
