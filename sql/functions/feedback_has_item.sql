@@ -1,5 +1,6 @@
+-- A connection keeps its plan, from a month of a few items perhaps: it must not read a month of many for each rating.
 create or replace function feedback_has_item() returns trigger
-language plpgsql
+language plpgsql set enable_seqscan = off
 as $$
 begin
   -- Held, so that it is not deleted meanwhile.

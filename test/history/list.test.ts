@@ -222,8 +222,8 @@ describeOnServer('in a history of ten thousand items', () => {
 
   /** Ends a transaction whose work is not to last. */
   class TakenBack extends Error {
-    constructor(left: number) {
-      super(`${left} items were left`)
+    constructor(count: number) {
+      super(`${count} items`)
     }
   }
 
@@ -284,6 +284,36 @@ describeOnServer('in a history of ten thousand items', () => {
       const { rows } = await sql`select from history_item where user_id = ${userId}`.execute(trx)
       throw new TakenBack(rows.length)
     }).catch((error) => expect(error).toEqual(new TakenBack(ITEMS - PIECE)))
+  })
+
+  test('ratings find their items without reading others, by a plan that a connection has of a month of few', async () => {
+    const FEW = 10
+    const MANY = 2000
+    await inTransaction(db, async (trx) => {
+      await sql`set local plan_cache_mode = force_generic_plan`.execute(trx)
+      const rateItems = async (from: number, items: number) => {
+        const { rows } = await sql<{ ids: string[] }>`
+          with added as (
+            insert into history_item (id, user_id, subject_id, template_id, request, answer, bytes)
+            select
+              uuid_at(timestamptz '2026-12-01Z' + n * interval '1 minute'), user_id, subject_id, template_id, request,
+              answer, bytes
+            from generate_series(${from}::integer, ${from + items - 1}::integer) as n
+            cross join (select * from history_item where user_id = ${userId} limit 1) as one
+            returning id
+          )
+          select array_agg(id) as ids from added`.execute(trx)
+        const before = await rowsReadIn(trx)
+        await sql`
+          insert into advisory_feedback (history_id, user_id, rating)
+          select unnest(${rows[0]?.ids}::uuid[]), ${userId}, 4`.execute(trx)
+        return (await rowsReadIn(trx)) - before
+      }
+      await rateItems(0, FEW)
+      await sql`analyze history_item`.execute(trx)
+      await rateItems(FEW, FEW)
+      throw new TakenBack(await rateItems(2 * FEW, MANY))
+    }).catch((error) => expect(error).toEqual(new TakenBack(MANY)))
   })
 })
 
