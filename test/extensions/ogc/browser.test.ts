@@ -1,6 +1,7 @@
 // Runs on either database: pages ask for what other tests try on both.
 import { describe, expect, test } from 'vitest'
 import { CHROMIUM } from '#test/setup/chromium.ts'
+import { expectState } from '#test/setup/page-state.ts'
 import { createTestAppWithPerson, makeAdmin } from '#test/setup/people.ts'
 import { logInAt, openPages, savedBy } from '#test/web/pages.ts'
 
@@ -29,6 +30,15 @@ describe.skipIf(!CHROMIUM)('the coverage, in the page of admins', () => {
     await page.reload()
     await card.locator('tbody tr').first().waitFor()
     expect(await card.getByLabel('Areas of level').inputValue()).toBe('2')
+    await card.getByLabel('Areas of level').selectOption('1')
+    await card.getByRole('button', { name: 'Show the coverage' }).click()
+    await card.getByText('5 areas with 5 rows').waitFor()
+    await expectState(card, 'coverage')
+    const { body } = await service.get('/coverage?country_code=rwa&level=1&product=yield')
+    const areas: { name: string; products: { covered_percent: number }[] }[] = body.items
+    const rows = await card.locator('tbody tr').all()
+    const shown = await Promise.all(rows.map(async (row) => (await row.innerText()).split('\t').slice(0, 2)))
+    expect(shown).toEqual(areas.map(({ name, products: [one] }) => [String(one?.covered_percent), name]))
     expect(visit.complaints).toEqual([])
   })
 })
