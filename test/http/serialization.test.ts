@@ -23,3 +23,15 @@ test('a schema that refers to others is another one where those are others', () 
   expect(write(holding('string'))).toBe('{"held":"1"}')
   expect(write(holding('integer'))).toBe('{"held":1}')
 })
+
+test('a compiler is given the schemas that one refers to, those that these refer to, and no others', () => {
+  const referTo = (name: string) => ({ type: 'object', properties: { held: { $ref: `${name}#` } } })
+  const all = { First: referTo('Second'), Second: referTo('First'), Third: holding('string') }
+  const given: object[] = []
+  const build = compileOnce((shared: object) => (route: object) => given.push(shared, route))
+  const compile = build(all)
+  compile(route(referTo('First')))
+  compile(route(holding('string')))
+  const { First, Second } = all
+  expect(given).toEqual([{ First, Second }, route(referTo('First')), {}, route(holding('string'))])
+})
