@@ -1,10 +1,14 @@
--- A connection keeps its plan, from a month of a few items perhaps: it must not read a month of many for each rating.
+-- A connection keeps the plan, also one that it made in a month of a few items: it must neither scan a month nor take the
+-- index of subjects, which has all items of the user. The order is one that the primary key alone has without a sort.
 create or replace function feedback_has_item() returns trigger
-language plpgsql set enable_seqscan = off
+language plpgsql set enable_sort = off set enable_seqscan = off
 as $$
 begin
   -- Held, so that it is not deleted meanwhile.
-  perform from history_item where user_id = new.user_id and id = new.history_id for key share;
+  perform from history_item
+  where user_id = new.user_id and id between new.history_id and new.history_id
+  order by id
+  for key share;
   if not found then
     raise foreign_key_violation using message = 'there is no such item to give feedback to';
   end if;
