@@ -321,10 +321,10 @@ function inOrderOfTags(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
 
 function withoutUnused(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const { securitySchemes: _, ...components } = document.components ?? {}
-  const text = JSON.stringify(document)
+  const used = new Set(JSON.stringify(document).match(/"#\/components\/[^"]+"/g))
   const unused = Object.entries(components).flatMap(([kind, named]) =>
     Object.keys(named)
-      .filter((name) => !text.includes(`"#/components/${kind}/${name}"`))
+      .filter((name) => !used.has(`"#/components/${kind}/${name}"`))
       .map((name) => ({ named: named as Record<string, unknown>, name })),
   )
   if (unused.length === 0) return document
