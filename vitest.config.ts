@@ -22,8 +22,8 @@ export default defineConfig(async ({ mode }): Promise<ViteUserConfig> => {
       projects,
       // By its path: what it imports is not for the changed sources of `npm run mutate`, which read this file, too.
       reporters: ['default', ['./test/setup/run-reporter.ts', { isShort }]],
-      // On two cores two more have something to do while files wait: for browsers, other processes, and time. Each process
-      // takes up to 1.5 GB, of which its embedded database 0.8 GB.
+      // On two cores two more have something to do while files wait: for browsers, other processes, and time. Each takes up
+      // to 1.5 GB, of which its embedded database 0.8 GB.
       maxWorkers: isShort ? 2 : 4,
     },
   }

@@ -1,5 +1,6 @@
--- A connection keeps the plan, also one that it made in a month of a few items: it must neither scan a month nor take the
--- index of subjects, which has all items of the user. The order is one that the primary key alone has without a sort.
+-- A connection may keep the plan, also one that it made in a month of a few items: it must neither scan a month nor take
+-- the index of subjects, which has all items of the user. The order is one that the primary key alone has without a sort;
+-- with `id = ...` there would be none to keep.
 create or replace function feedback_has_item() returns trigger
 language plpgsql set enable_sort = off set enable_seqscan = off
 as $$

@@ -37,7 +37,7 @@ function findReferred(shared: Record<string, object>, schema: object, found: Rec
   return found
 }
 
-/** Of each schema of a server, which all its contexts share. */
+/** By the object: contexts of a server share its schemas, and none is changed before it is compiled. */
 const read = new WeakMap<object, { hash: string; names: string[] }>()
 
 /** The hash of a schema's text, and the names of those that it refers to. */

@@ -1,3 +1,4 @@
+import { AjvCompiler } from '@fastify/ajv-compiler'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import { expect, test } from 'vitest'
 import { compileOnce } from '#src/http/server.ts'
@@ -25,13 +26,32 @@ test('a schema that refers to others is another one where those are others', () 
 })
 
 test('a compiler is given the schemas that one refers to, those that these refer to, and no others', () => {
-  const referTo = (name: string) => ({ type: 'object', properties: { held: { $ref: `${name}#` } } })
-  const all = { First: referTo('Second'), Second: referTo('First'), Third: holding('string') }
+  const referTo = (...refs: string[]) => ({ anyOf: refs.map(($ref) => ({ $ref })) })
+  const all = {
+    First: { $id: 'First', ...referTo('#/definitions/one', 'Second#/properties/held') },
+    Second: { $id: 'Second', properties: { held: referTo('First#') } },
+    Third: { $id: 'Third', ...holding('string') },
+  }
   const given: object[] = []
   const build = compileOnce((shared: object) => (route: object) => given.push(shared, route))
   const compile = build(all)
-  compile(route(referTo('First')))
+  compile(route(referTo('First#')))
   compile(route(holding('string')))
   const { First, Second } = all
-  expect(given).toEqual([{ First, Second }, route(referTo('First')), {}, route(holding('string'))])
+  expect(given).toEqual([{ First, Second }, route(referTo('First#')), {}, route(holding('string'))])
+})
+
+test('requests are judged by the schemas of their own server, where another has others of the same name', () => {
+  const build = compileOnce(AjvCompiler())
+  const judge = (type: string) =>
+    build(
+      { Shared: { $id: 'Shared', ...holding(type) } },
+      { customOptions: { coerceTypes: false } },
+    )({
+      ...{ method: 'POST', url: '/', httpPart: 'body' },
+      schema: { $ref: 'Shared#' },
+    })
+  const [flags, lists] = [judge('boolean'), judge('array')]
+  expect([flags({ held: true }), flags({ held: [] })]).toEqual([true, false])
+  expect([lists({ held: true }), lists({ held: [] })]).toEqual([false, true])
 })
