@@ -13,7 +13,8 @@ import { clientErrorHandler, frameworkErrors } from './plugins/error-handler.ts'
 import { readRequestId } from './plugins/request-head.ts'
 
 /** Makes the compiler of a server from the schemas that its routes share. */
-type BuildCompiler = (shared: Record<string, object>, options: unknown) => (of: { schema: object }) => unknown
+type BuildCompiler = (shared: Record<string, object>, options: unknown) => Compile
+type Compile = (route: { schema: object }) => unknown
 
 /** Compiles each schema once, with the options of its first server: Fastify compiles those of errors for each route. */
 export function compileOnce<Build extends object>(build: Build): Build {
@@ -38,16 +39,16 @@ function findReferred(shared: Record<string, object>, schema: object, found: Rec
 }
 
 /** By the object: contexts of a server share its schemas, and none is changed before it is compiled. */
-const read = new WeakMap<object, { hash: string; names: string[] }>()
+const readings = new WeakMap<object, { hash: string; names: string[] }>()
 
 /** The hash of a schema's text, and the names of those that it refers to. */
 function readSchema(schema: object) {
-  const known = read.get(schema)
+  const known = readings.get(schema)
   if (known) return known
   const text = JSON.stringify(schema)
   const hash = createHash('sha256').update(text).digest('base64')
   const found = { hash, names: [...text.matchAll(/"\$ref":"([^"#]+)/g)].map(([, name = '']) => name) }
-  read.set(schema, found)
+  readings.set(schema, found)
   return found
 }
 
