@@ -29,27 +29,37 @@ const placesOf = (name: string): string[] => [
   `docs/guide/${name}.md`,
 ]
 
-/** How many sets are drawn for each that is tried. */
-const DRAWS = 1000
+/** How many changes of a number of sets are tried before there is one more. */
+const CHANGES = 4000
 
-/** Sets to delete, in which each extension is gone at least once while any other is there that does not need it. */
+/** As few sets to delete as are found in which each extension is gone while any other is there that does not need it. */
 function drawSets(): string[][] {
   const names = EXTENSIONS.map(({ name }) => name)
-  const draw = createRandom(1)
-  const sets: string[][] = []
-  let pairs = names.flatMap((gone) =>
+  const pairs = names.flatMap((gone) =>
     names.filter((name) => !withDependents(gone).includes(name)).map((there) => [gone, there] as const),
   )
-  while (pairs.length > 0) {
-    const drawn = Array.from({ length: DRAWS }, () => {
-      const set = new Set(names.filter(() => draw() < 1 / 3).flatMap(withDependents))
-      return { set, left: pairs.filter(([gone, there]) => !set.has(gone) || set.has(there)) }
-    })
-    const best = drawn.reduce((one, other) => (other.left.length < one.left.length ? other : one))
-    pairs = best.left
-    sets.push([...best.set])
+  const withAll = (set: Set<string>) => new Set([...set].flatMap(withDependents))
+  const countLeft = (sets: Set<string>[]) => {
+    const whole = sets.map(withAll)
+    return pairs.filter(([gone, there]) => !whole.some((set) => set.has(gone) && !set.has(there))).length
   }
-  return sets
+  const random = createRandom(3)
+  const draw = (below: number) => Math.floor(random() * below)
+  // Among fewer, two extensions would be gone and there together.
+  for (let count = Math.ceil(Math.log2(names.length)); ; count++) {
+    let sets = Array.from({ length: count }, () => new Set<string>())
+    let left = pairs.length
+    for (let change = 0; change < CHANGES && left > 0; change++) {
+      const at = draw(count)
+      const name = names[draw(names.length)] as string
+      const set = new Set(sets[at])
+      if (!set.delete(name)) set.add(name)
+      const changed = sets.with(at, set)
+      const leftThen = countLeft(changed)
+      if (leftThen <= left) [sets, left] = [changed, leftThen]
+    }
+    if (left === 0) return sets.map((set) => [...withAll(set)])
+  }
 }
 
 /** The list without the lines of some extensions. */
