@@ -11,6 +11,7 @@ import { clientOf } from '#test/setup/calls.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 import { documentOf, operationsOf } from '#test/setup/document.ts'
 import { asSomebody, examplesOf } from '#test/setup/example-requests.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 
 // Runs on a server alone: the embedded database has no replica.
 
@@ -65,12 +66,15 @@ describe('with a replica', () => {
       ]
       const { url, headers, payload } = await asSomebody(service, operation, path, body)
       const before = begun.replica
-      await service.app.inject({
-        method: method.toUpperCase() as 'GET',
-        url: url + query,
-        headers: { ...headers, ...(mediaType && { 'content-type': mediaType }) },
-        ...(payload !== undefined && { payload: payload as object }),
-      })
+      const ask = () =>
+        service.app.inject({
+          method: method.toUpperCase() as 'GET',
+          url: url + query,
+          headers: { ...headers, ...(mediaType && { 'content-type': mediaType }) },
+          ...(payload !== undefined && { payload: payload as object }),
+        })
+      // What takes longer than ten seconds goes on behind its answer, and would read for the next ones.
+      await vi.waitFor(async () => expect((await ask()).statusCode).not.toBe(503), PATIENCE)
       if (begun.replica > before) asked.push(operation.operationId as string)
     }
     // Nothing is in memory here: points and polygons look up each time what is published.
