@@ -43,18 +43,14 @@ export const part: OperationsPart = ({ session, view, note, left }, catalog) => 
   }
   const form = filterForm(coverage.show, fieldsOf(catalog, view), choose)
 
-  function show(wanted: Wanted) {
+  function show({ country, level, product }: Wanted) {
     const said = element('p', { role: 'status' })
-    const query = {
-      country_code: wanted.country || null,
-      level: wanted.level,
-      product: wanted.product || null,
-    }
+    const query = { country_code: country || null, level, product: product || null }
     const table = loaded(async () => {
       const areas = await allItems<Area>(session, 'coverage', query, left, (count) =>
         said.replaceChildren(coverage.sofar(count)),
       ).finally(() => said.replaceChildren())
-      return tableOfCoverage(areas, `coverage-${wanted.country || 'all'}-${wanted.level}.csv`)
+      return tableOfCoverage(catalog, areas, `coverage-${country || 'all'}-${level}.csv`)
     })
     result.replaceChildren(said, table)
   }
@@ -84,7 +80,7 @@ function fieldsOf({ countries, boundaries, products }: Catalog, view: URLSearchP
   ]
 }
 
-function tableOfCoverage(areas: Area[], file: string) {
+function tableOfCoverage({ countries, crops }: Catalog, areas: Area[], file: string) {
   const rows = areas.flatMap((area) => area.products.map((one) => ({ area, one })))
   const empty = rows.filter(({ one }) => one.code !== undefined).length
   const download = () =>
@@ -109,8 +105,9 @@ function tableOfCoverage(areas: Area[], file: string) {
       columns: [...numberColumns(covered), ...Object.values(texts).map((title) => ({ title }))],
       rows: rows.map(({ area, one }) => ({
         cells: [
-          ...[one.covered_percent, area.name, area.country_code, nameOfProduct(one.product)],
-          ...[one.crop, one.forecast_period, one.release, one.reason],
+          ...[one.covered_percent, area.name, nameIn(countries, area.country_code)],
+          ...[nameOfProduct(one.product), one.crop && nameIn(crops, one.crop), one.forecast_period],
+          ...[one.release, one.reason],
         ],
         mark: one.code === undefined ? '' : 'wrong',
       })),
