@@ -29,10 +29,10 @@ const placesOf = (name: string): string[] => [
   `docs/guide/${name}.md`,
 ]
 
-/** How many changes of a number of sets are tried before there is one more. */
+/** How many changes are tried before there is one set more. */
 const CHANGES = 4000
 
-/** As few sets to delete as are found in which each extension is gone while any other is there that does not need it. */
+/** Few sets to delete: each extension is gone once while any other is there that does not need it. */
 function drawSets(): string[][] {
   const names = EXTENSIONS.map(({ name }) => name)
   const pairs = names.flatMap((gone) =>

@@ -74,7 +74,8 @@ describe('with a replica', () => {
           ...(payload !== undefined && { payload: payload as object }),
         })
       // What takes longer than ten seconds goes on behind its answer, and would read for the next ones.
-      await vi.waitFor(async () => expect((await ask()).statusCode).not.toBe(503), PATIENCE)
+      const isAnswered = async () => expect((await ask()).statusCode, operation.operationId).not.toBe(503)
+      await vi.waitFor(isAnswered, PATIENCE)
       if (begun.replica > before) asked.push(operation.operationId as string)
     }
     // Nothing is in memory here: points and polygons look up each time what is published.

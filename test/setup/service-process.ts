@@ -13,7 +13,7 @@ export interface TestProcess {
   ended: Promise<number | NodeJS.Signals | null>
 }
 
-/** Most processes end soon: Node 20 computes a quarter less for a start where it waits longer before it optimizes code. */
+/** Most processes end soon. Node 20 computes a quarter less for a start where it optimizes code later. */
 const COMPILE_LATER = process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : []
 
 /** A process of Node, and what it has said so far. */
@@ -35,7 +35,7 @@ export function spawnNode(parameters: string[], environment: Record<string, stri
   return { child, output, ended }
 }
 
-/** Runs a TypeScript file as `npm start` does. */
+/** Runs a TypeScript file as `npm start` does, but for {@link COMPILE_LATER}. */
 export function startProcess(
   file: string,
   environment: Record<string, string>,

@@ -42,7 +42,7 @@ test('made-up keys by the dozen from one network do not keep another waiting for
   const held = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
   const answered: string[] = []
   const askFrom = async (from: string, authorization: string) => {
-    // Nothing is read of it but who calls.
+    // The route reads who calls, and no more.
     const { status } = await service.ask('GET /admins', { headers: { authorization }, from })
     answered.push(from)
     return status
