@@ -127,28 +127,34 @@ describe('a database that says no', () => {
   })
 
   test('of a transaction that another one deadlocks with, it is done once, and nobody notices', async () => {
-    // Whoever looks first is the one that is ended. It looks once, by when a busy machine has the other wait too.
-    await setForDatabase("set deadlock_timeout = '4s'")
+    // The request has its account and goes on once the other waits for it.
+    const { rows: others } = await other.query('select pg_backend_pid() as pid')
+    await other.query(`
+      create function meet() returns trigger language plpgsql as $$ begin
+        while exists (select from pg_locks where pid = tg_argv[0]::int and relation = 'audit_record'::regclass)
+          and not exists (select from pg_locks where pid = tg_argv[0]::int and not granted)
+        loop perform pg_sleep(0.01); end loop;
+        return new;
+      end $$;
+      create trigger meet after insert on api_key for each row execute function meet(${others[0].pid})`)
+    // Who looks for a deadlock is the one that is undone.
     await other.query("set deadlock_timeout = '10min'; begin; lock table audit_record in share mode")
-    // Where the request that begins anew has the account before this one wakes, this one gives way.
-    await other.query("set local lock_timeout = '6s'")
     const made = makeKey('the only one')
     await vi.waitFor(async () => {
       const { rows } = await other.query(
-        "select from pg_locks where relation = 'audit_record'::regclass and not granted",
+        "select from pg_locks where relation = 'app_user'::regclass and mode = 'RowShareLock'",
       )
       expect(rows).toHaveLength(1)
     }, PATIENCE)
-    // The request holds the account, and waits to be recorded.
-    await other.query('select from app_user for update').catch(() => {})
-    await other.query('commit')
+    // A table is given in the order of who asked: the request that begins anew waits behind this one.
+    await other.query('lock table app_user in exclusive mode')
+    await other.query('commit; drop trigger meet on api_key')
     expect((await made).status).toBe(201)
     const { rows } = await other.query(
       `select (select count(*)::int from api_key where name = 'the only one') as keys,
         (select count(*)::int from audit_record where kind = 'key_made') as records`,
     )
     expect(rows).toEqual([{ keys: 1, records: 1 }])
-    await setForDatabase('reset deadlock_timeout')
   })
 
   test('that its disk is full is a 503 on a real one, until there is room', async ({ skip }) => {
