@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { ServerOptions } from 'node:http'
 import { hostname } from 'node:os'
 import { AjvCompiler } from '@fastify/ajv-compiler'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
@@ -14,19 +13,35 @@ import { readRequestId } from './plugins/request-head.ts'
 
 /** Makes the compiler of a server from the schemas that its routes share. */
 type BuildCompiler = (shared: Record<string, object>, options: unknown) => Compile
-type Compile = (route: { schema: object }) => unknown
+type Compile = (route: { schema: object }) => Compiled
+type Compiled = ((...given: unknown[]) => unknown) & { errors?: unknown }
 
-/** Compiles each schema once, with the options of its first server: Fastify compiles those of errors for each route. */
+/**
+ * Compiles each schema once, when it is first used, with the options of its first server: Fastify compiles those of errors for
+ * each route, and a service uses few of a thousand in its first seconds.
+ */
 export function compileOnce<Build extends object>(build: Build): Build {
-  const compiled = new Map<string, unknown>()
+  const compiled = new Map<string, Compiled>()
   const buildOnce: BuildCompiler = (shared, options) => (route) => {
     const referred = findReferred(shared, route.schema)
     const key = [route.schema, ...Object.values(referred)].map((schema) => readSchema(schema).hash).join()
-    const found = compiled.get(key) ?? (build as BuildCompiler)(referred, options)(route)
+    const found = compiled.get(key) ?? compileLater(() => (build as BuildCompiler)(referred, options)(route))
     compiled.set(key, found)
     return found
   }
   return buildOnce as Build
+}
+
+function compileLater(compile: () => Compiled): Compiled {
+  let compiled: Compiled | undefined
+  const run: Compiled = (...given) => {
+    compiled ??= compile()
+    const answer = compiled(...given)
+    run.errors = compiled.errors
+    return answer
+  }
+  // By this Fastify knows the validators of Ajv, which it gives the object whose value they may replace.
+  return Object.assign(run, { schemaEnv: true })
 }
 
 /** The shared schemas that one refers to, and those that these do: a compiler reads all that it is given, each time. */
@@ -52,7 +67,7 @@ function readSchema(schema: object) {
   return found
 }
 
-/** The servers of a process share them, as tests have: a later one takes 0.2 s of a core to be made, the first 1.2 s. */
+/** The servers of a process share them, as tests have. */
 const COMPILERS = {
   buildSerializer: compileOnce(SerializerSelector()),
   buildValidator: compileOnce(AjvCompiler()),
@@ -86,7 +101,14 @@ export function createServer(config: Config, worker: number | undefined): App {
     // Requests during the close are answered; readiness fails then.
     return503OnClosing: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: serverOptions(config),
+    http: {
+      // See the plugin hostHeader.
+      requireHostHeader: false,
+      // Bodies have a pace: see the plugin connections.
+      headersTimeout: config.SLOW_CLIENT_MS,
+      connectionsCheckingInterval: Math.min(HEADERS_CHECK_MS, config.SLOW_CLIENT_MS),
+      highWaterMark: SOCKET_BUFFER_BYTES,
+    },
   }).withTypeProvider<TypeBoxTypeProvider>()
 }
 
@@ -94,15 +116,4 @@ export function createServer(config: Config, worker: number | undefined): App {
 function describeRequest({ method, url, host, ip: remoteAddress, socket }: FastifyRequest) {
   const shown = url.includes('/messages/') ? url.replace(/\?.*/s, '?...') : url
   return { method, url: shown, host, remoteAddress, remotePort: socket?.remotePort }
-}
-
-function serverOptions({ SLOW_CLIENT_MS }: Config): ServerOptions {
-  return {
-    // See the plugin hostHeader.
-    requireHostHeader: false,
-    // Bodies have a pace: see the plugin connections.
-    headersTimeout: SLOW_CLIENT_MS,
-    connectionsCheckingInterval: Math.min(HEADERS_CHECK_MS, SLOW_CLIENT_MS),
-    highWaterMark: SOCKET_BUFFER_BYTES,
-  }
 }

@@ -1,16 +1,23 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { AjvCompiler } from '@fastify/ajv-compiler'
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
+import type { AnySchema } from 'ajv'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listScopes } from '#src/http/caller.ts'
+import { AJV_OPTIONS } from '#src/http/parameters.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
 /** Every route of every app of this file, as it is registered. */
 const routes: RouteOptions[] = []
 const INITIALIZATION = 'fastify.initialization'
+/** What routes refer to. */
+const shared: Record<string, AnySchema> = {}
 const record = (message: unknown) => {
   const { fastify } = message as { fastify: FastifyInstance }
-  fastify.addHook('onRoute', (route) => {
+  fastify.addHook('onRoute', function (route) {
     routes.push(route)
+    Object.assign(shared, this.getSchemas())
   })
 }
 
@@ -21,6 +28,32 @@ afterAll(() => void unsubscribe(INITIALIZATION, record))
 test('every route has the access, the rules for caches and the body limit of routes.txt', async () => {
   await expect(`${listPolicies().join('\n')}\n`).toMatchFileSnapshot('routes.txt')
 })
+
+test('every schema of a route compiles, though a service waits with it until it is used', () => {
+  const compileReading = AjvCompiler()(shared, { customOptions: AJV_OPTIONS })
+  const compileWriting = SerializerSelector()(shared, { ajv: AJV_OPTIONS })
+  const schemas = routes.flatMap(({ schema = {} }) => [schema])
+  const read = schemas.flatMap(({ body, querystring, params, headers }) => [
+    body,
+    querystring,
+    params,
+    headers,
+  ])
+  const written = schemas.flatMap(({ response }) => Object.values({ ...(response as object) }))
+  const [toRead, toWrite] = [findSchemas(read), findSchemas(written)]
+  expect(toRead.length).toBeGreaterThan(60)
+  expect(toWrite.length).toBeGreaterThan(100)
+  for (const schema of toRead) compileReading({ schema, method: '', url: '' })
+  for (const schema of toWrite) compileWriting({ schema, method: '', url: '', httpStatus: '' })
+})
+
+/** Each text once; those of several media types by themselves. */
+function findSchemas(parts: unknown[]): object[] {
+  const media = (part: object): object[] =>
+    'content' in part ? Object.values(part.content as object).map(({ schema }) => schema) : [part]
+  const schemas = parts.flatMap((part) => (part instanceof Object ? media(part) : []))
+  return [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
+}
 
 test.each([
   ['never', 'GET', '/user/profile', 401, 'no-store'],

@@ -6,7 +6,7 @@ import { compileOnce } from '#src/http/server.ts'
 const route = (schema: object) => ({ method: 'GET', url: '/', httpStatus: '200', schema })
 const holding = (type: string) => ({ type: 'object', properties: { held: { type } } })
 
-test('what writes answers is compiled once for each schema', () => {
+test('what writes answers is compiled once for each schema, when it first writes', () => {
   const build = compileOnce(SerializerSelector())
   const compile = build({}, {})
   const write = compile(route(holding('string')))
@@ -33,10 +33,14 @@ test('a compiler is given the schemas that one refers to, those that these refer
     Third: { $id: 'Third', ...holding('string') },
   }
   const given: object[] = []
-  const build = compileOnce((shared: object) => (route: object) => given.push(shared, route))
+  const build = compileOnce((shared: object) => (route: object) => {
+    given.push(shared, route)
+    return () => true
+  })
   const compile = build(all)
-  compile(route(referTo('First#')))
-  compile(route(holding('string')))
+  const [referring, other] = [compile(route(referTo('First#'))), compile(route(holding('string')))]
+  expect(given).toEqual([])
+  for (const run of [referring, other, referring]) run()
   const { First, Second } = all
   expect(given).toEqual([{ First, Second }, route(referTo('First#')), {}, route(holding('string'))])
 })

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler, onSendHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Exchange } from '#src/http/exchange.ts'
 import type { App } from '../app.ts'
@@ -10,7 +10,7 @@ declare module 'fastify' {
     /** Rules for caches; by default those of HTTP. */
     caching?: Caching
     /** Changes with the schema of the answer. */
-    answerDigest?: { text: string }
+    answerDigest?: () => string
   }
 }
 
@@ -54,56 +54,41 @@ const WITH_TAG: Record<Caching, string> = {
 /** Sets headers before the handler runs. Routes without rules have no hook. */
 export const caching = fp(
   async (app: App) => {
-    const digests: (() => void)[] = []
     app.addHook('onRoute', function (route) {
       const hooks = [route.onRequest ?? []].flat()
       // Refusals have the header too; `shared` depends on the caller.
       if (route.config?.caching === 'never') route.onRequest = [forbid, ...hooks]
       if (route.config?.caching === 'shared') route.onRequest = [...hooks, forbidUntilTagged]
       if (route.config?.caching === undefined) return
-      const digest = { text: '' }
-      route.config = { ...route.config, answerDigest: digest }
       const response = (route.schema?.response as { 200?: object } | undefined)?.[200]
+      let digest: string | undefined
       // Some components are registered after the routes.
-      digests.push(() => {
-        digest.text = answerDigest(response, this.getSchemas())
-      })
-    })
-    app.addHook('onReady', async () => {
-      for (const compute of digests) compute()
+      const read = () => (digest ??= answerDigest(response, this.getSchemas()))
+      route.config = { ...route.config, answerDigest: read }
     })
   },
   { name: 'caching', dependencies: ['authentication'] },
 )
 
-function forbid(_request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+const forbid: onRequestHookHandler = (_request, reply, done) => {
   reply.header('cache-control', 'no-store')
   done()
 }
 
-function forbidUntilTagged(
-  { user }: FastifyRequest,
-  reply: FastifyReply,
-  done: HookHandlerDoneFunction,
-): void {
+const forbidUntilTagged: onRequestHookHandler = ({ user }, reply, done) => {
   varyBy(reply, 'Authorization').header('cache-control', user === null ? 'no-store' : 'private, no-store')
   done()
 }
 
 /** Hook of files with tags, on routes of packages. */
-export function allowAsset(
-  _request: FastifyRequest,
-  reply: FastifyReply,
-  _body: unknown,
-  done: () => void,
-): void {
+export const allowAsset: onSendHookHandler = (_request, reply, _body, done) => {
   if (reply.hasHeader('etag')) reply.header('cache-control', WITH_TAG.asset)
   done()
 }
 
 /** The tag of an answer by its data, before it is made. It changes with the schema of the answer. */
 export function dataTag({ routeOptions: { config } }: FastifyRequest, ...parts: string[]): string {
-  return entityTag(config.answerDigest?.text ?? '', ...parts)
+  return entityTag(config.answerDigest?.() ?? '', ...parts)
 }
 
 /** Whether caches may store an answer: they ignore preferences, and a request with a token needs its check each time. */

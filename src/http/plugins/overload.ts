@@ -1,5 +1,5 @@
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, overloaded } from '#src/errors.ts'
 import { createLimiter, type Limiter, type LimiterLimits } from '#src/lib/limiter.ts'
@@ -120,12 +120,7 @@ function giveUp({ request, reply }: Exchange): void {
 }
 
 /** A slow client holds no permit. */
-function releaseOnSend(
-  { leaveDatabase }: FastifyRequest,
-  _reply: FastifyReply,
-  _body: unknown,
-  done: HookHandlerDoneFunction,
-): void {
+const releaseOnSend: onSendHookHandler = ({ leaveDatabase }, _reply, _body, done) => {
   leaveDatabase?.()
   done()
 }
