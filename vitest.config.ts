@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { defineConfig, type TestProjectConfiguration, type ViteUserConfig } from 'vitest/config'
 import { countStatements } from './test/setup/counted-statements.ts'
 import { PATIENCE } from './test/setup/patience.ts'
+import { RunOrder } from './test/setup/run-order.ts'
 import { findShortFiles, findTestFiles, SHORT } from './test/setup/test-files.ts'
 
 /**
@@ -20,6 +21,7 @@ export default defineConfig(async ({ mode }): Promise<ViteUserConfig> => {
   return {
     test: {
       projects,
+      sequence: { sequencer: RunOrder },
       // By its path: what it imports is not for the changed sources of `npm run mutate`, which read this file, too.
       reporters: ['default', ['./test/setup/run-reporter.ts', { isShort }]],
       // On two cores two more have something to do while files wait: for browsers, other processes, and time. Each takes up

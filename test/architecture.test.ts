@@ -196,13 +196,13 @@ describe('the source', () => {
     expect(loaded.filter((one) => !(one.replace(/^.* /, '') in dependencies))).toEqual([])
   })
 
-  test('the configuration of tests reaches three files of theirs: with changed sources `npm run mutate` reads it as well', () => {
+  test('the configuration of tests reaches four files of theirs: with changed sources `npm run mutate` reads it as well', () => {
     const reached = ['vitest.config.ts']
     for (const file of reached) {
       const targets = importsOf(file).filter((target) => !target.startsWith('package:'))
       reached.push(...targets.filter((target) => !reached.includes(target)))
     }
-    const names = ['counted-statements', 'patience', 'test-files']
+    const names = ['counted-statements', 'patience', 'run-order', 'test-files']
     expect(reached.slice(1).toSorted()).toEqual(names.map((name) => `test/setup/${name}.ts`))
   })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { openCluster } from '#src/data/client.ts'
 import type { Database } from '#src/data/database.ts'
@@ -12,6 +12,7 @@ import { REFERENCE_FILE } from '#src/data/reference.ts'
 import { listPendingScripts, readApplied, readScripts, refuseOlderSchema } from '#src/data/schema-state.ts'
 import { OperatorError } from '#src/errors.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
+import { testServer } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -173,7 +174,7 @@ describe('migrations', () => {
   test.skipIf(EMBEDDED)(
     'are applied once when eight processes start on a fresh server database',
     async () => {
-      const [server] = inject('templates').split('#') as [string]
+      const server = testServer()
       const name = `agro_test_fresh_${process.pid}_${Date.now()}`
       await executeOnServer(server, `create database ${name}`)
       const config = loadConfig({ DATABASE_URL: databaseUrl(server, name) })

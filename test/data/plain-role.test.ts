@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { openCluster } from '#src/data/client.ts'
 import type { Cluster, Database } from '#src/data/database.ts'
@@ -14,7 +14,7 @@ import { fixture, kindFixture, manifestText, writeManifest } from '#test/ingest/
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { call } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
-import { type TestDatabase, withDatabase } from '#test/setup/database.ts'
+import { type TestDatabase, testServer, withDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
@@ -35,7 +35,7 @@ describe.skipIf(MISSING)('the role that docker/database.sh makes', () => {
   let database: Database
 
   beforeAll(async () => {
-    server = new URL((inject('templates').split('#') as [string])[0])
+    server = new URL(testServer())
     await executeOnServer(server.href, `create database ${name}`)
     const passwordFile = join(await newFolder(), 'database_password')
     await writeFile(passwordFile, `${password}\n`)

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { access, cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { type Config, loadConfig } from '#src/config.ts'
 import { embeddedCluster, openCluster } from '#src/data/client.ts'
 import type { Cluster, Database } from '#src/data/database.ts'
-import { doublingPauses, retry } from '#src/lib/promises.ts'
+import { doublingPauses, readErrorCode, retry } from '#src/lib/promises.ts'
 import { giveBackInstance, takeInstance } from './embedded-instances.ts'
 import { databaseUrl, executeOnServer } from './server.ts'
 import type { Template } from './templates.ts'
@@ -72,7 +72,7 @@ export async function openTestCluster(
   settings?: Record<string, string>,
 ): Promise<TestCluster> {
   if (kind === 'server') return openOwnTestCluster(template, settings)
-  const instance = await takeInstance(inject('templates'), template)
+  const instance = await takeInstance(await whenMade('demo'), template)
   const drop = () => giveBackInstance(instance)
   const testDatabase = testDatabaseOf({ variable: { DATA_DIR: instance.folder }, drop }, settings ?? {})
   const cluster = embeddedCluster(instance.cluster, testDatabase.config)
@@ -118,6 +118,20 @@ export async function withDatabase<Result>(
   })
 }
 
+/** A minute or two on a busy machine. */
+const UNTIL_MADE = Array<number>(6000).fill(100)
+
+/** The path of a template, once it is made; see {@link Templates}. */
+async function whenMade(template: Template): Promise<string> {
+  const path = join(inject('templates').folder, template)
+  await retry(
+    () => access(path),
+    UNTIL_MADE,
+    (error) => readErrorCode(error) === 'ENOENT',
+  )
+  return path
+}
+
 interface Copy {
   variable: Record<string, string>
   drop: () => Promise<void>
@@ -125,7 +139,7 @@ interface Copy {
 
 async function copyFolder(template: Template | 'new'): Promise<Copy> {
   const folder = await mkdtemp(join(tmpdir(), 'agro-test-'))
-  if (template !== 'new') await cp(join(inject('templates'), template), folder, { recursive: true })
+  if (template !== 'new') await cp(await whenMade(template), folder, { recursive: true })
   return { variable: { DATA_DIR: folder }, drop: () => rm(folder, { recursive: true }) }
 }
 
@@ -138,15 +152,17 @@ const isBeingVacuumed = (error: unknown) => (error as { code?: string }).code ==
 
 /** The URL of the server that the tests use. */
 export function testServer(): string {
-  return inject('templates').split('#')[0] as string
+  return inject('templates').server as string
 }
 
 async function copyDatabase(template: Template | 'new'): Promise<Copy> {
   const server = testServer()
-  const prefix = inject('templates').split('#')[1]
   const name = `agro_test_${process.pid}_${Date.now()}_${copies++}`
   // Copied by files: through the log, which is PostgreSQL's own choice, each page costs two to three times as much.
-  const like = template === 'new' ? '' : `template ${prefix}_${template} strategy file_copy`
+  const like =
+    template === 'new'
+      ? ''
+      : `template ${await readFile(await whenMade(template), 'utf8')} strategy file_copy`
   await retry(() => executeOnServer(server, `create database ${name} ${like}`), PAUSES, isBeingVacuumed)
   return {
     variable: { DATABASE_URL: databaseUrl(server, name), JWT_SECRET: randomBytes(32).toString('hex') },

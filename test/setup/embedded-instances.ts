@@ -21,9 +21,9 @@ const KEPT = 1
 
 const idle: EmbeddedInstance[] = []
 
-/** Takes an instance that is like the template, or starts one where all are in use. */
-export async function takeInstance(templates: string, template: Template): Promise<EmbeddedInstance> {
-  const instance = idle.pop() ?? (await startInstance(templates))
+/** Takes an instance that is like the template, or starts one of the demo's folder where all are in use. */
+export async function takeInstance(demo: string, template: Template): Promise<EmbeddedInstance> {
+  const instance = idle.pop() ?? (await startInstance(demo))
   if (instance.content !== template) await inSession(instance, (query) => putBack(query, template))
   instance.content = undefined
   return instance
@@ -40,9 +40,9 @@ export async function giveBackInstance(instance: EmbeddedInstance): Promise<void
   await rm(instance.folder, { recursive: true })
 }
 
-async function startInstance(templates: string): Promise<EmbeddedInstance> {
+async function startInstance(demo: string): Promise<EmbeddedInstance> {
   const folder = await mkdtemp(join(tmpdir(), 'agro-test-'))
-  await cp(join(templates, 'demo'), folder, { recursive: true })
+  await cp(demo, folder, { recursive: true })
   const cluster = await openEmbedded(folder, () => {})
   const schema = await inSession({ cluster }, schemaOf)
   return { folder, cluster, content: 'demo', schema }

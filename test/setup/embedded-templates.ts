@@ -1,19 +1,17 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { loadConfig } from '#src/config.ts'
 import { keepPristine, queryOf } from './pristine.ts'
-import { prepareTemplate } from './templates.ts'
+import { prepareTemplate, startMaking } from './templates.ts'
 
-/** Makes the embedded template databases once for all test files. */
+/** Has the embedded template databases made once for all test files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'agro-templates-'))
-  await prepareTemplate(loadConfig({ DATA_DIR: join(folder, 'empty') }), 'empty')
-  await cp(join(folder, 'empty'), join(folder, 'demo'), { recursive: true })
-  await prepareTemplate(loadConfig({ DATA_DIR: join(folder, 'demo') }), 'demo', ({ pool }, content) =>
-    keepPristine(queryOf(pool), content),
-  )
-  project.provide('templates', folder)
-  return () => rm(folder, { recursive: true })
+  return startMaking(project, undefined, async (template, path, folder) => {
+    if (template === 'empty') return prepareTemplate(loadConfig({ DATA_DIR: path }), template)
+    await cp(join(folder, 'empty'), path, { recursive: true })
+    await prepareTemplate(loadConfig({ DATA_DIR: path }), template, ({ pool }, content) =>
+      keepPristine(queryOf(pool), content),
+    )
+  })
 }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node'
 import { POSTGRES_PROGRAMS } from '#bench/cluster.ts'
@@ -91,11 +91,11 @@ export default class RunReporter implements Reporter {
   async #prepare(sent: SentStatement[], server: TestModule[], embedded: TestModule[]): Promise<string[]> {
     const { mistakesOfSent } = await import('./prepared-statements.ts')
     const placeOf = ([module]: TestModule[]) => module?.project.getProvidedContext().templates
-    const [url = '', prefix] = placeOf(server)?.split('#') ?? []
-    const folder = placeOf(embedded)
+    const { server: url = '', folder = '' } = placeOf(server) ?? {}
+    const others = placeOf(embedded)
     return mistakesOfSent(sent, {
-      server: databaseUrl(url, `${prefix}_empty`),
-      embedded: folder && join(folder, 'empty'),
+      server: databaseUrl(url, await readFile(join(folder, 'empty'), 'utf8')),
+      embedded: others && join(others.folder, 'empty'),
     })
   }
 

@@ -1,12 +1,13 @@
+import { writeFile } from 'node:fs/promises'
 import type { TestProject } from 'vitest/node'
 import { loadConfig } from '#src/config.ts'
 import { databaseUrl, executeOnServer } from './server.ts'
-import { prepareTemplate, TEMPLATES } from './templates.ts'
+import { prepareTemplate, startMaking, TEMPLATES, type Template } from './templates.ts'
 
 const POSTGIS_IMAGE = 'postgis/postgis:17-3.5'
 
 /**
- * Makes the template databases once for all test files, on the server given or in a container. Their
+ * Has the template databases made once for all test files, on the server given or in a container. Their
  * names are the run's own, so that runs on one server do not meet.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -14,16 +15,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ? { url: process.env.TEST_DATABASE_URL, stop: async () => {} }
     : await startContainer()
   const prefix = `agro_test_${process.pid}_${Date.now()}`
-  const names = TEMPLATES.map((template) => `${prefix}_${template}`)
-  for (const [index, template] of TEMPLATES.entries()) {
-    const name = names[index] as string
+  const nameOf = (template: Template) => `${prefix}_${template}`
+  const remove = await startMaking(project, server.url, async (template, path) => {
     // The demo is added to what has the schema.
-    await executeOnServer(server.url, `create database ${name} template ${names[index - 1] ?? 'template1'}`)
-    await prepareTemplate(loadConfig({ DATABASE_URL: databaseUrl(server.url, name) }), template)
-  }
-  project.provide('templates', `${server.url}#${prefix}`)
+    const like = template === 'empty' ? 'template1' : nameOf('empty')
+    await executeOnServer(server.url, `create database ${nameOf(template)} template ${like}`)
+    await prepareTemplate(loadConfig({ DATABASE_URL: databaseUrl(server.url, nameOf(template)) }), template)
+    await writeFile(path, nameOf(template))
+  })
   return async () => {
-    for (const name of names) await executeOnServer(server.url, `drop database ${name} with (force)`)
+    await remove()
+    for (const template of TEMPLATES) {
+      await executeOnServer(server.url, `drop database ${nameOf(template)} with (force)`)
+    }
     await server.stop()
   }
 }

@@ -1,4 +1,8 @@
 import '#src/extensions/index.ts'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
 import type { Config } from '#src/config.ts'
 import { openCluster } from '#src/data/client.ts'
 import type { Database } from '#src/data/database.ts'
@@ -12,9 +16,43 @@ export type Template = (typeof TEMPLATES)[number]
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Folder of the embedded templates, or URL of the server that has them and, behind #, their prefix. */
-    templates: string
+    templates: Templates
   }
+}
+
+/** Where templates are made while tests without a database run. */
+export interface Templates {
+  /** Each one is there under its name once it is made: as a folder, or on a server as a file with the name of its database. */
+  folder: string
+  server?: string
+}
+
+const UNFINISHED = 'unfinished'
+
+/**
+ * Has templates made, and does not wait for them; a run without them ends.
+ *
+ * @param make makes what the path is to lead to
+ * @returns what removes them
+ */
+export async function startMaking(
+  project: TestProject,
+  server: string | undefined,
+  make: (template: Template, path: string, folder: string) => Promise<void>,
+): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'agro-templates-'))
+  project.provide('templates', { folder, ...(server !== undefined && { server }) })
+  async function makeAll(): Promise<void> {
+    for (const template of TEMPLATES) {
+      await make(template, join(folder, UNFINISHED), folder)
+      await rename(join(folder, UNFINISHED), join(folder, template))
+    }
+  }
+  const made = makeAll().catch((error) => {
+    console.error(error)
+    process.exit(1)
+  })
+  return () => made.then(() => rm(folder, { recursive: true }))
 }
 
 /**
