@@ -306,9 +306,12 @@ test('who upgrades the connection is refused, and others get theirs', async () =
   await whileServing(async () => {
     await vi.waitFor(() => expect(odd.sockets.length).toBeGreaterThanOrEqual(8), PATIENCE)
     await arrived(id)
-    const { rows } = await sql`
-      select from subscription where id <> ${id} and failing_since is null`.execute(service.database.writer)
-    expect(rows).toEqual([])
+    // What each came to is noted once its connection has ended.
+    await vi.waitFor(async () => {
+      const { rows } = await sql`
+        select from subscription where id <> ${id} and failing_since is null`.execute(service.database.writer)
+      expect(rows).toEqual([])
+    }, PATIENCE)
   }).finally(odd.close)
 })
 
