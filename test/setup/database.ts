@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { access, cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { inject } from 'vitest'
 import { type Config, loadConfig } from '#src/config.ts'
 import { embeddedCluster, openCluster } from '#src/data/client.ts'
 import type { Cluster, Database } from '#src/data/database.ts'
 import { doublingPauses, readErrorCode, retry } from '#src/lib/promises.ts'
 import { giveBackInstance, takeInstance } from './embedded-instances.ts'
-import { databaseUrl, executeOnServer } from './server.ts'
+import { databaseUrl } from './server.ts'
 import type { Template } from './templates.ts'
 
 export interface TestDatabase {
@@ -155,17 +156,27 @@ export function testServer(): string {
   return inject('templates').server as string
 }
 
+let administration: pg.Pool | undefined
+
+/** By one connection, which ends with this process. */
+async function administer(statement: string): Promise<void> {
+  administration ??= new pg.Pool({
+    ...{ connectionString: testServer(), max: 1 },
+    ...{ idleTimeoutMillis: 0, allowExitOnIdle: true },
+  })
+  await administration.query(statement)
+}
+
 async function copyDatabase(template: Template | 'new'): Promise<Copy> {
-  const server = testServer()
   const name = `agro_test_${process.pid}_${Date.now()}_${copies++}`
   // Copied by files: through the log, which is PostgreSQL's own choice, each page costs two to three times as much.
   const like =
     template === 'new'
       ? ''
       : `template ${await readFile(await whenMade(template), 'utf8')} strategy file_copy`
-  await retry(() => executeOnServer(server, `create database ${name} ${like}`), PAUSES, isBeingVacuumed)
+  await retry(() => administer(`create database ${name} ${like}`), PAUSES, isBeingVacuumed)
   return {
-    variable: { DATABASE_URL: databaseUrl(server, name), JWT_SECRET: randomBytes(32).toString('hex') },
-    drop: () => executeOnServer(server, `drop database ${name} with (force)`),
+    variable: { DATABASE_URL: databaseUrl(testServer(), name), JWT_SECRET: randomBytes(32).toString('hex') },
+    drop: () => administer(`drop database ${name} with (force)`),
   }
 }
