@@ -87,7 +87,13 @@ async function start(line: string): Promise<Started> {
   })
   const pid = shell.pid as number
   onTestFinished(() => {
-    for (const member of familyOf(pid)) process.kill(member.pid, 'SIGKILL')
+    for (const member of familyOf(pid)) {
+      try {
+        process.kill(member.pid, 'SIGKILL')
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
   })
   let said = ''
   for (const stream of [shell.stdout, shell.stderr]) {
