@@ -46,7 +46,11 @@ export const LANDED: [last: number, later: string[]][] = [
 ]
 
 /** Tables that are gone, or have rows of moved items. */
-export const CHANGED = ['advisory_history_json', 'answer_template', 'history_subject', 'tile_use']
+export const CHANGED = [
+  ...['advisory_history_json', 'answer_template', 'history_subject', 'tile_use'],
+  // An item of yesterday is of an earlier month on the first of one.
+  'history_item_earlier',
+]
 
 /** Somebody of whom a version has kept something. */
 export const USER = { id: randomUUID(), email: 'amina@example.org' }
