@@ -22,6 +22,8 @@ export default defineConfig(async ({ mode }): Promise<ViteUserConfig> => {
     test: {
       projects,
       sequence: { sequencer: RunOrder },
+      // A short run may end before its templates are made, which are removed then.
+      teardownTimeout: 240_000,
       // By its path: what it imports is not for the changed sources of `npm run mutate`, which read this file, too.
       reporters: ['default', ['./test/setup/run-reporter.ts', { isShort }]],
       // On two cores two more have something to do while files wait: for browsers, other processes, and time. Each takes up

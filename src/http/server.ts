@@ -53,7 +53,7 @@ function findReferred(shared: Record<string, object>, schema: object, found: Rec
   return found
 }
 
-/** By the object: contexts of a server share its schemas, and none is changed before it is compiled. */
+/** By the object: contexts of a server share its schemas, and none is changed once it is registered. */
 const readings = new WeakMap<object, { hash: string; names: string[] }>()
 
 /** The hash of a schema's text, and the names of those that it refers to. */

@@ -130,7 +130,9 @@ describe('a database that says no', () => {
     // The request has its account and goes on once the other waits for it.
     const { rows: others } = await other.query('select pg_backend_pid() as pid')
     await other.query(`
+      create sequence met;
       create function meet() returns trigger language plpgsql as $$ begin
+        perform nextval('met');
         while exists (select from pg_locks where pid = tg_argv[0]::int and relation = 'audit_record'::regclass)
           and not exists (select from pg_locks where pid = tg_argv[0]::int and not granted)
         loop perform pg_sleep(0.01); end loop;
@@ -141,20 +143,22 @@ describe('a database that says no', () => {
     await other.query("set deadlock_timeout = '10min'; begin; lock table audit_record in share mode")
     const made = makeKey('the only one')
     await vi.waitFor(async () => {
-      const { rows } = await other.query(
-        "select from pg_locks where relation = 'app_user'::regclass and mode = 'RowShareLock'",
-      )
+      const { rows } = await other.query(`
+        select from pg_locks join pg_database on pg_database.oid = database
+        where datname = current_database() and relation = 'app_user'::regclass and mode = 'RowShareLock'`)
       expect(rows).toHaveLength(1)
     }, PATIENCE)
     // A table is given in the order of who asked: the request that begins anew waits behind this one.
     await other.query('lock table app_user in exclusive mode')
-    await other.query('commit; drop trigger meet on api_key')
+    await other.query('commit')
     expect((await made).status).toBe(201)
     const { rows } = await other.query(
       `select (select count(*)::int from api_key where name = 'the only one') as keys,
-        (select count(*)::int from audit_record where kind = 'key_made') as records`,
+        (select count(*)::int from audit_record where kind = 'key_made') as records,
+        (select last_value::int from met) as attempts`,
     )
-    expect(rows).toEqual([{ keys: 1, records: 1 }])
+    expect(rows).toEqual([{ keys: 1, records: 1, attempts: 2 }])
+    await other.query('drop trigger meet on api_key')
   })
 
   test('that its disk is full is a 503 on a real one, until there is room', async ({ skip }) => {

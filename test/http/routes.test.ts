@@ -6,6 +6,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listScopes } from '#src/http/caller.ts'
 import { AJV_OPTIONS } from '#src/http/parameters.ts'
+import { compileOnce } from '#src/http/server.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
 /** Every route of every app of this file, as it is registered. */
@@ -29,9 +30,12 @@ test('every route has the access, the rules for caches and the body limit of rou
   await expect(`${listPolicies().join('\n')}\n`).toMatchFileSnapshot('routes.txt')
 })
 
-test('every schema of a route compiles, though a service waits with it until it is used', () => {
-  const compileReading = AjvCompiler()(shared, { customOptions: AJV_OPTIONS })
-  const compileWriting = SerializerSelector()(shared, { ajv: AJV_OPTIONS })
+test('every schema of a route compiles, though a service waits with it until it is used, and none is changed', () => {
+  const look = () => JSON.stringify([shared, routes.map(({ schema }) => schema)])
+  const registered = look()
+  const { formats, keywords } = AJV_OPTIONS
+  const compileReading = compilerAtOnce(AjvCompiler(), { customOptions: AJV_OPTIONS })
+  const compileWriting = compilerAtOnce(SerializerSelector(), { ajv: { formats, keywords } })
   const schemas = routes.flatMap(({ schema = {} }) => [schema])
   const read = schemas.flatMap(({ body, querystring, params, headers }) => [
     body,
@@ -43,9 +47,20 @@ test('every schema of a route compiles, though a service waits with it until it 
   const [toRead, toWrite] = [findSchemas(read), findSchemas(written)]
   expect(toRead.length).toBeGreaterThan(60)
   expect(toWrite.length).toBeGreaterThan(100)
-  for (const schema of toRead) compileReading({ schema, method: '', url: '' })
-  for (const schema of toWrite) compileWriting({ schema, method: '', url: '', httpStatus: '' })
+  for (const schema of toRead) compileReading({ schema })
+  for (const schema of toWrite) compileWriting({ schema })
+  expect(look() === registered).toBe(true)
 })
+
+/** Compiles as the service does, with what a schema refers to, and at once. */
+function compilerAtOnce(build: unknown, options: object) {
+  const compile = build as CallableFunction
+  const compileLater = compileOnce((referred: object) => (route: object) => {
+    compile(referred, options)(route)
+    return () => true
+  })(shared)
+  return (route: object) => void compileLater(route)()
+}
 
 /** Each text once; those of several media types by themselves. */
 function findSchemas(parts: unknown[]): object[] {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { access, cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ import type { Cluster, Database } from '#src/data/database.ts'
 import { doublingPauses, readErrorCode, retry } from '#src/lib/promises.ts'
 import { giveBackInstance, takeInstance } from './embedded-instances.ts'
 import { databaseUrl } from './server.ts'
-import type { Template } from './templates.ts'
+import { FAILED, type Template } from './templates.ts'
 
 export interface TestDatabase {
   kind: 'embedded' | 'server'
@@ -119,18 +120,18 @@ export async function withDatabase<Result>(
   })
 }
 
-/** A minute or two on a busy machine. */
-const UNTIL_MADE = Array<number>(6000).fill(100)
+/** Less than a hook may take: on a busy machine they are made in a minute or two. */
+const UNTIL_MADE = Array<number>(2200).fill(100)
 
 /** The path of a template, once it is made; see {@link Templates}. */
 async function whenMade(template: Template): Promise<string> {
-  const path = join(inject('templates').folder, template)
-  await retry(
-    () => access(path),
-    UNTIL_MADE,
-    (error) => readErrorCode(error) === 'ENOENT',
-  )
-  return path
+  const { folder } = inject('templates')
+  const look = async () => {
+    if (existsSync(join(folder, FAILED))) throw new Error(await readFile(join(folder, FAILED), 'utf8'))
+    await access(join(folder, template))
+  }
+  await retry(look, UNTIL_MADE, (error) => readErrorCode(error) === 'ENOENT')
+  return join(folder, template)
 }
 
 interface Copy {
@@ -163,7 +164,8 @@ async function administer(statement: string): Promise<void> {
   administration ??= new pg.Pool({
     ...{ connectionString: testServer(), max: 1 },
     ...{ idleTimeoutMillis: 0, allowExitOnIdle: true },
-  })
+    // The next statement makes another one.
+  }).on('error', () => {})
   await administration.query(statement)
 }
 

@@ -1,5 +1,5 @@
 import '#src/extensions/index.ts'
-import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -29,10 +29,13 @@ export interface Templates {
 
 const UNFINISHED = 'unfinished'
 
+/** The file that says why a template could not be made. */
+export const FAILED = 'failed'
+
 /**
- * Has templates made, and does not wait for them; a run without them ends.
+ * Has templates made, and does not wait for them.
  *
- * @param make makes what the path is to lead to
+ * @param make makes a template at a path
  * @returns what removes them
  */
 export async function startMaking(
@@ -48,9 +51,10 @@ export async function startMaking(
       await rename(join(folder, UNFINISHED), join(folder, template))
     }
   }
-  const made = makeAll().catch((error) => {
-    console.error(error)
-    process.exit(1)
+  const made = makeAll().catch(async (error) => {
+    process.exitCode = 1
+    await writeFile(join(folder, UNFINISHED), `templates were not made: ${error.stack}`)
+    await rename(join(folder, UNFINISHED), join(folder, FAILED))
   })
   return () => made.then(() => rm(folder, { recursive: true }))
 }
