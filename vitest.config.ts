@@ -22,8 +22,7 @@ export default defineConfig(async ({ mode }): Promise<ViteUserConfig> => {
     test: {
       projects,
       sequence: { sequencer: RunOrder },
-      // A short run may end before its templates are made, which are removed then.
-      teardownTimeout: 240_000,
+      teardownTimeout: TEARDOWN_MS,
       // By its path: what it imports is not for the changed sources of `npm run mutate`, which read this file, too.
       reporters: ['default', ['./test/setup/run-reporter.ts', { isShort }]],
       // On two cores two more have something to do while files wait: for browsers, other processes, and time. Each takes up
@@ -43,7 +42,7 @@ export async function configOfFolders(folders: string[], withoutDatabase: boolea
   const projects: TestProjectConfiguration[] = []
   if (unit.length > 0) projects.push(unitProject(unit))
   if (others.length > 0) projects.push(databaseProject(kind, others))
-  return { test: { projects } }
+  return { test: { projects, teardownTimeout: TEARDOWN_MS } }
 }
 
 async function thereIsServer(): Promise<boolean> {
@@ -51,6 +50,9 @@ async function thereIsServer(): Promise<boolean> {
   // Empty means none.
   return url === undefined ? await dockerAnswers() : url !== ''
 }
+
+/** A short run may end before its templates are made, which are removed then. */
+const TEARDOWN_MS = 240_000
 
 /** What holds for all projects. */
 const COMMON = {

@@ -159,12 +159,11 @@ export function testServer(): string {
 
 let administration: pg.Pool | undefined
 
-/** By one connection, which ends with this process. */
+/** By one connection, which ends with this process; where it was lost, by another one. */
 async function administer(statement: string): Promise<void> {
   administration ??= new pg.Pool({
     ...{ connectionString: testServer(), max: 1 },
     ...{ idleTimeoutMillis: 0, allowExitOnIdle: true },
-    // The next statement makes another one.
   }).on('error', () => {})
   await administration.query(statement)
 }

@@ -26,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await remove()
     for (const template of TEMPLATES) {
-      await executeOnServer(server.url, `drop database ${nameOf(template)} with (force)`)
+      await executeOnServer(server.url, `drop database if exists ${nameOf(template)} with (force)`)
     }
     await server.stop()
   }

@@ -53,8 +53,8 @@ export async function startMaking(
   }
   const made = makeAll().catch(async (error) => {
     process.exitCode = 1
-    await writeFile(join(folder, UNFINISHED), `templates were not made: ${error.stack}`)
-    await rename(join(folder, UNFINISHED), join(folder, FAILED))
+    console.error(error)
+    await writeFile(join(folder, FAILED), `templates were not made: ${error.stack}`)
   })
   return () => made.then(() => rm(folder, { recursive: true }))
 }
