@@ -36,13 +36,8 @@ test('every schema of a route compiles, though a service waits with it until it 
   const { formats, keywords } = AJV_OPTIONS
   const compileReading = compilerAtOnce(AjvCompiler(), { customOptions: AJV_OPTIONS })
   const compileWriting = compilerAtOnce(SerializerSelector(), { ajv: { formats, keywords } })
-  const schemas = routes.flatMap(({ schema = {} }) => [schema])
-  const read = schemas.flatMap(({ body, querystring, params, headers }) => [
-    body,
-    querystring,
-    params,
-    headers,
-  ])
+  const schemas = routes.map(({ schema }) => schema ?? {})
+  const read = schemas.flatMap((one) => [one.body, one.querystring, one.params, one.headers])
   const written = schemas.flatMap(({ response }) => Object.values({ ...(response as object) }))
   const [toRead, toWrite] = [findSchemas(read), findSchemas(written)]
   expect(toRead.length).toBeGreaterThan(60)
@@ -55,11 +50,11 @@ test('every schema of a route compiles, though a service waits with it until it 
 /** Compiles as the service does, with what a schema refers to, and at once. */
 function compilerAtOnce(build: unknown, options: object) {
   const compile = build as CallableFunction
-  const compileLater = compileOnce((referred: object) => (route: object) => {
+  const prepare = compileOnce((referred: object) => (route: object) => {
     compile(referred, options)(route)
     return () => true
   })(shared)
-  return (route: object) => void compileLater(route)()
+  return (route: object) => void prepare(route)()
 }
 
 /** Each text once; those of several media types by themselves. */
